@@ -185,8 +185,9 @@ bool pibv_work_post(struct psi_conduit *conduit, struct pibv_connection *connect
                     struct ibv_send_wr *first, const struct pibv_work *const *works);
 /* The device has refused a request: it has no memory for it, or an error came before.  False. */
 bool pibv_work_refused(struct psi_conduit *conduit, struct pibv_connection *connection, int code);
-/* Asks for the completion of all that somebody waits for; of all that there is. */
-void pibv_work_flush_wanted(struct psi_conduit *conduit);
+/* Asks for the completion of all that somebody waits for (now: although one poll has been made
+ * since it was posted, or none); of all that there is. */
+void pibv_work_flush_wanted(struct psi_conduit *conduit, bool now);
 void pibv_work_flush_all(struct psi_conduit *conduit);
 /* All up to that number is done. */
 void pibv_work_retire(struct psi_conduit *conduit, struct pibv_connection *connection,

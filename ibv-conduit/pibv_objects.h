@@ -96,6 +96,7 @@ struct pibv_work {
 	struct ibv_mr *mr;              /* is taken back; or NULL */
 	uint64_t *read_word;            /* becomes PIBV_READ; or NULL */
 	struct pibv_stripe *stripe;     /* ends; or NULL */
+	bool waited;                    /* a thread waits for it from now on */
 };
 
 enum { PIBV_READ = 2 };
@@ -144,6 +145,8 @@ struct pibv_connection {
 	uint32_t posted, retired;       /* work requests */
 	uint32_t signaled;              /* posted up to the last that asked for a completion */
 	uint32_t wanted;                /* posted up to the last that somebody waits for */
+	uint32_t polls_then;            /* of the conduit when that was posted */
+	uint32_t streak;                /* so many of them with one poll behind each at most */
 	uint32_t worked;                /* posted up to the last that has a work */
 	struct pibv_work *works;        /* [depth] */
 	uint32_t buffers;               /* that it has */

@@ -110,6 +110,7 @@ piece_completes(struct pibv_move *move, struct pibv_piece *piece)
 	piece->work.mr = move->mr;
 	piece->work.cookie = t->cookie;
 	piece->work.stripe = move->stripe;
+	piece->work.waited = t->waited || move->read_word;
 	if (!piece->read || move->unread) {
 		piece->work.read_cookie = t->read_cookie;
 		piece->work.read_word = move->read_word;

@@ -336,7 +336,7 @@ chores_do(struct psi_conduit *conduit, struct pibv_done *done)
 	if (conduit->backlog)
 		pibv_backlog_advance(conduit, done);
 	if (conduit->wanting || conduit->buffers.lacking)
-		pibv_work_flush_wanted(conduit);
+		pibv_work_flush_wanted(conduit, false);
 	if (conduit->polls % POLLS_PER_EVENTS)
 		return;
 	pibv_events_read(conduit);

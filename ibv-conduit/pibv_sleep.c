@@ -63,7 +63,7 @@ pibv_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out)
 	bool empty, busy;
 
 	psi_guard_lock(&conduit->guard);
-	pibv_work_flush_wanted(conduit);
+	pibv_work_flush_wanted(conduit, true);
 	pibv_events_read(conduit);
 	if (conduit->striped)
 		pibv_stripes_watch(conduit);

@@ -2,15 +2,26 @@
  * The send queue of a connection, and when a request asks for a completion.
  *
  * Requests of one connection complete in their order, so one completion tells of all before it.  A
- * request asks for one if somebody waits for what it does and nothing that would tell is under way,
- * or if a quarter of the queue has none.  So a put on which a thread waits has a completion of its
- * own, and a stream of puts has one for each quarter.  When a thread polls while the last request
- * that somebody waits for has asked for none, a write of no bytes behind it asks.
+ * request asks for one if a thread waits for what it does, or if a quarter of the queue has none.
+ * So a put on which a thread waits has a completion of its own, and a stream of puts has one for
+ * each quarter.  Others, for which somebody may wait later, ask if nothing that would tell is under
+ * way, unless they come in a stream: the runtime polls once behind each, and a device that is as
+ * fast as the stream would tell of each.
+ *
+ * When a thread polls while the last request that somebody waits for has asked for none, a write of
+ * no bytes behind it asks.  The first poll behind that request is the runtime's own; who waits
+ * polls again, or is about to sleep.
  */
 #include "ibv-conduit/pibv.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* As many requests in a row, with one poll behind each at most, are a stream. */
+enum { STREAM = 4 };
+
+/* Who waits for what a chain does: who may ask later, or a thread that polls from now on. */
+enum waiter { NOBODY, SOMEBODY, A_THREAD };
 
 /* Counts wrap, so they are compared by their distance. */
 static bool
@@ -31,13 +42,28 @@ wanting_enlist(struct psi_conduit *conduit, struct pibv_connection *connection)
 	conduit->wanting = connection;
 }
 
+/* Notes the moment of a request that somebody waits for. */
+static bool
+is_streamed(const struct psi_conduit *conduit, struct pibv_connection *connection)
+{
+	if (conduit->polls - connection->polls_then > 1)
+		connection->streak = 0;
+	else if (connection->streak < STREAM)
+		connection->streak++;
+	connection->polls_then = conduit->polls;
+	return connection->streak == STREAM;
+}
+
 /* Who has a buffer alone waits only when there are none left. */
 static bool
-is_signaled(const struct psi_conduit *conduit, const struct pibv_connection *connection,
-            const struct ibv_send_wr *last, bool is_wanted)
+is_signaled(const struct psi_conduit *conduit, struct pibv_connection *connection,
+            const struct ibv_send_wr *last, enum waiter waiter)
 {
+	const bool streamed = waiter != NOBODY && is_streamed(conduit, connection);
+
 	return last->send_flags & IBV_SEND_SIGNALED || pibv_work_asks(conduit, connection) ||
-	       (is_wanted && connection->signaled == connection->retired);
+	       waiter == A_THREAD ||
+	       (waiter == SOMEBODY && !streamed && connection->signaled == connection->retired);
 }
 
 /* Members that mean nothing are not copied. */
@@ -54,12 +80,21 @@ work_enter(struct pibv_work *entry, const struct pibv_work *work)
 	}
 }
 
+static enum waiter
+chain_waiter(enum waiter waiter, const struct pibv_work *work)
+{
+	if (work->what != PIBV_ALL || waiter == A_THREAD)
+		return waiter;
+	return work->waited ? A_THREAD : SOMEBODY;
+}
+
 /* The entries of a chain; returns the last request. */
 static struct ibv_send_wr *
 chain_enter(const struct psi_conduit *conduit, struct pibv_connection *connection,
-            struct ibv_send_wr *first, const struct pibv_work *const *works, bool *wanted_out)
+            struct ibv_send_wr *first, const struct pibv_work *const *works,
+            enum waiter *waiter_out)
 {
-	bool wanted = false;
+	enum waiter waiter = NOBODY;
 	struct ibv_send_wr *at = first;
 
 	for (;; at = at->next, works++) {
@@ -69,12 +104,12 @@ chain_enter(const struct psi_conduit *conduit, struct pibv_connection *connectio
 		                       connection->posted);
 		if (*works && (*works)->what != PIBV_NOTHING) {
 			connection->worked = connection->posted;
-			wanted = wanted || (*works)->what == PIBV_ALL;
+			waiter = chain_waiter(waiter, *works);
 		}
 		if (!at->next)
 			break;
 	}
-	*wanted_out = wanted;
+	*waiter_out = waiter;
 	return at;
 }
 
@@ -103,12 +138,12 @@ bool
 pibv_work_post(struct psi_conduit *conduit, struct pibv_connection *connection,
                struct ibv_send_wr *first, const struct pibv_work *const *works)
 {
-	bool wanted;
-	struct ibv_send_wr *last = chain_enter(conduit, connection, first, works, &wanted);
+	enum waiter waiter;
+	struct ibv_send_wr *last = chain_enter(conduit, connection, first, works, &waiter);
 
-	if (is_signaled(conduit, connection, last, wanted)) {
+	if (is_signaled(conduit, connection, last, waiter)) {
 		pibv_work_ask(conduit, connection, last);
-	} else if (wanted) {
+	} else if (waiter != NOBODY) {
 		connection->wanted = connection->posted;
 		wanting_enlist(conduit, connection);
 	}
@@ -123,11 +158,11 @@ flush(struct psi_conduit *conduit, struct pibv_connection *connection)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE };
 	static const struct pibv_work *const nothing = NULL;
-	bool wanted;
+	enum waiter waiter;
 
 	if (connection->posted - connection->retired >= conduit->depth)
 		return;
-	(void)chain_enter(conduit, connection, &wr, &nothing, &wanted);
+	(void)chain_enter(conduit, connection, &wr, &nothing, &waiter);
 	pibv_work_ask(conduit, connection, &wr);
 	(void)chain_post(conduit, connection, &wr);
 }
@@ -140,12 +175,16 @@ flush_if_none(struct psi_conduit *conduit, struct pibv_connection *connection, u
 }
 
 void
-pibv_work_flush_wanted(struct psi_conduit *conduit)
+pibv_work_flush_wanted(struct psi_conduit *conduit, bool now)
 {
-	while (conduit->wanting) {
-		struct pibv_connection *connection = conduit->wanting;
+	struct pibv_connection **at = &conduit->wanting, *connection;
 
-		conduit->wanting = connection->next_wanting;
+	while ((connection = *at)) {
+		if (!now && conduit->polls - connection->polls_then <= 1) {
+			at = &connection->next_wanting;
+			continue;
+		}
+		*at = connection->next_wanting;
 		connection->in_wanting = false;
 		flush_if_none(conduit, connection, connection->wanted);
 	}

@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 enum {
-	PSI_CONDUIT_ABI = 18, PSI_TRANSPORT_BYTES = 16, PSI_DEVICE_FDS = 16,
+	PSI_CONDUIT_ABI = 19, PSI_TRANSPORT_BYTES = 16, PSI_DEVICE_FDS = 16,
 	PSI_PORTS_MOST = 128,           /* of a process */
 };
 
@@ -90,6 +90,7 @@ struct psi_transfer {
 	uint8_t byte;                   /* of a fill */
 	bool immediate;                 /* AGAIN where no part of it can begin at once */
 	bool read_now;                  /* put: `here' is not read after the return */
+	bool waited;                    /* the caller waits for one of the cookies at once */
 };
 
 /* A vector, indexed or strided transfer: byte n of one side goes to byte n of the other. */

@@ -196,7 +196,8 @@ rma_call_operation(const struct transfer *t, const struct psi_transfer *transfer
 
 /* read is the part that is done when the caller's memory has been read, or 0. */
 static bool
-rma_start(const struct transfer *t, struct psi_op *op, uint64_t read, enum source source)
+rma_start(const struct transfer *t, struct psi_op *op, uint64_t read, enum source source,
+          bool waited)
 {
 	static const char *const operations[] = { "put", "get", "fill" };
 	const struct psi_transfer transfer = {
@@ -205,6 +206,7 @@ rma_start(const struct transfer *t, struct psi_op *op, uint64_t read, enum sourc
 		.cookie = psi_op_part(op, t->kind == MOVE_GET ? PSI_PART_GET : PSI_PART_PUT),
 		.read_cookie = read, .byte = t->fill,
 		.immediate = t->flags & GEX_FLAG_IMMEDIATE, .read_now = source == SOURCE_READ_NOW,
+		.waited = waited,
 	};
 	struct psi_begin begin = PSI_BEGIN(t->call, operations[t->kind], t->target.place,
 	                                   transfer.immediate);
@@ -224,7 +226,7 @@ rma_blocking(const struct transfer *t)
 {
 	struct psi_op *op = psi_op_begin(false);
 
-	if (!rma_start(t, op, 0, SOURCE_READ_LATER)) {
+	if (!rma_start(t, op, 0, SOURCE_READ_LATER, true)) {
 		psi_op_refused(op);
 		return GASNET_ERR_NOT_READY;
 	}
@@ -239,7 +241,7 @@ rma_plainly(const struct transfer *t, bool implicit)
 {
 	struct psi_op *op = psi_op_begin(implicit);
 
-	if (!rma_start(t, op, 0, SOURCE_READ_LATER)) {
+	if (!rma_start(t, op, 0, SOURCE_READ_LATER, false)) {
 		psi_op_refused(op);
 		return GEX_EVENT_NO_OP;
 	}
@@ -258,7 +260,7 @@ rma_with_source_read(const struct transfer *t, bool implicit)
 		psi_op_at(source, t->target.ep);
 		read = psi_op_part(source, PSI_PART_LC);
 	}
-	if (!rma_start(t, op, read, immediate ? SOURCE_READ_NOW : SOURCE_READ_LATER)) {
+	if (!rma_start(t, op, read, immediate ? SOURCE_READ_NOW : SOURCE_READ_LATER, !immediate)) {
 		psi_op_refused(source);
 		psi_op_refused(op);
 		return GEX_EVENT_NO_OP;
@@ -274,7 +276,7 @@ rma_with_leaf(const struct transfer *t, bool implicit, gex_Event_t *lc_opt)
 	struct psi_op *op = psi_op_begin(implicit);
 	const uint64_t read = psi_op_part(op, PSI_PART_LC);
 
-	if (!rma_start(t, op, read, SOURCE_READ_LATER)) {
+	if (!rma_start(t, op, read, SOURCE_READ_LATER, false)) {
 		psi_part_done(read);
 		psi_op_refused(op);
 		return GEX_EVENT_NO_OP;

@@ -175,6 +175,7 @@ carried_put_unread(const struct psi_signalled *s, struct psi_transfer *transfer,
 	op = psi_op_begin(s->how == PSI_SIGNAL_NBI);
 	psi_op_at(op, s->target.ep);
 	transfer->read_now = false;
+	transfer->waited = s->how == PSI_SIGNAL_BLOCKING;
 	transfer->cookie = psi_op_part(op, PSI_PART_PUT);
 	transfer->read_cookie = psi_op_part(op, PSI_PART_LC);
 	result = carried_put_start(s, transfer, 0);

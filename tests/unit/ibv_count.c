@@ -75,7 +75,9 @@ puts_waited(struct psi_port *a, unsigned times)
 {
 	static uint64_t there, here;
 	const struct psi_segment_name name = rig_bind(1, &there, sizeof there);
-	const struct psi_transfer transfer = rig_transfer(1, name, 0, &here, sizeof here, 7);
+	struct psi_transfer transfer = rig_transfer(1, name, 0, &here, sizeof here, 7);
+
+	transfer.waited = true;
 
 	while (times-- > 0) {
 		if (pibv_ops.put(a, &transfer) != PSI_OK)

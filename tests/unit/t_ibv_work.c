@@ -75,7 +75,10 @@ START_TEST(put_waited_for_is_one_write_and_one_completion)
 	pair_start();
 	before = counts_of(0);
 	for (unsigned i = 0; i < MANY; i++) {
-		ck_assert_int_eq(rig_put(0, put_of(8, 8, i + 1)), PSI_OK);
+		struct psi_transfer put = put_of(8, 8, i + 1);
+
+		put.waited = true;
+		ck_assert_int_eq(rig_put(0, put), PSI_OK);
 		rig_turn(0);
 		ck_assert_uint_eq(rig_ranks[0].done_count, i + 1);
 	}
@@ -105,6 +108,26 @@ START_TEST(stream_of_puts_has_a_completion_for_each_quarter)
 	ck_assert_uint_le(after.requests - before.requests, MANY + MANY / 32 + 1);
 	ck_assert_uint_le(after.send_completions - before.send_completions, 2 * MANY / 32 + 2);
 	ck_assert_uint_le(after.empty - before.empty, MANY / 32 + 1);
+}
+END_TEST
+
+/* The runtime polls behind each put, and the device is done with it by then. */
+START_TEST(stream_to_a_fast_device_has_no_more)
+{
+	struct mock_counts before, after;
+
+	pair_start();
+	before = counts_of(0);
+	for (unsigned i = 0; i < MANY; i++) {
+		ck_assert_int_eq(rig_put(0, put_of(8, 8, i + 1)), PSI_OK);
+		rig_turn(0);
+	}
+	after = counts_of(0);
+	ck_assert_uint_eq(after.requests - before.requests, MANY);
+	ck_assert_uint_le(after.send_completions - before.send_completions, MANY / 32 + 5);
+	rig_turn(0);                    /* who waits polls once more */
+	rig_turn(0);
+	ck_assert_uint_eq(rig_ranks[0].done_count, MANY);
 }
 END_TEST
 
@@ -232,7 +255,7 @@ START_TEST(counts_wrap)
 }
 END_TEST
 
-/* A put that nobody could see complete is asked for by the next poll, once. */
+/* A put that nobody could see complete is asked for by the second poll behind it, once. */
 START_TEST(poll_asks_for_what_is_waited_for)
 {
 	struct mock_counts before, after;
@@ -242,6 +265,8 @@ START_TEST(poll_asks_for_what_is_waited_for)
 	ck_assert_int_eq(rig_put(0, put_of(0, 8, 1)), PSI_OK);      /* has a completion */
 	ck_assert_int_eq(rig_put(0, put_of(8, 8, 2)), PSI_OK);      /* has none */
 	before = counts_of(0);
+	rig_turn(0);
+	ck_assert_uint_eq(counts_of(0).empty, before.empty);
 	rig_turn(0);
 	after = counts_of(0);
 	ck_assert_uint_eq(after.empty - before.empty, 1);
@@ -393,6 +418,7 @@ main(void)
 	tcase_add_test(tests, large_long_is_one_chain);
 	tcase_add_test(tests, full_queue_keeps_puts_in_order);
 	tcase_add_test(tests, counts_wrap);
+	tcase_add_test(tests, stream_to_a_fast_device_has_no_more);
 	tcase_add_test(tests, poll_asks_for_what_is_waited_for);
 	tcase_add_test(tests, cookies_complete_once);
 	tcase_add_test(tests, completion_queue_does_not_overflow);
