@@ -74,7 +74,8 @@ side_connect(struct side *side, const struct side *peer, union ibv_gid gid)
 	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 6,
 		                     .rnr_retry = 7, .max_rd_atomic = 1 };
 	need(ibv_modify_qp(side->qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-	                   IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC) == 0, "RTS");
+	                   IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+	                   IBV_QP_MAX_QP_RD_ATOMIC) == 0, "RTS");
 }
 
 static void
@@ -90,7 +91,8 @@ both_open(void)
 	need(ibv_query_gid(context, 1, GID, &gid) == 0, "an address");
 	pd = ibv_alloc_pd(context);
 	need(pd != NULL, "a protection domain");
-	mr = ibv_reg_mr(pd, memory, sizeof memory, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	mr = ibv_reg_mr(pd, memory, sizeof memory,
+	                IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	need(mr != NULL, "registered memory");
 	side_open(&a, context);
 	side_open(&b, context);
