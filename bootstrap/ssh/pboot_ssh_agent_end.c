@@ -109,18 +109,18 @@ pboot_ssh_agent_kill_due(struct pboot_ssh_agent *agent, uint64_t now)
 	pboot_descend_signal(SIGKILL, &spared);
 }
 
-/* When all ranks and the keeper have ended, ends the processes that the ranks have started. */
+/* When all ranks and the keeper have ended, ends the processes that the ranks have started.  A
+ * keeper that goes on may have ranks of another agent; it is killed when it is time for that. */
 void
 pboot_ssh_agent_settle(struct pboot_ssh_agent *agent, uint64_t now)
 {
 	const bool hurried = agent->fail_status || agent->lost || agent->kill_ns;
 	bool killing;
 
-	if (agent->settled || agent->alive > 0 || !(agent->started || agent->kill_ns) ||
-	    (pboot_ssh_keeper_is_there(agent) && !hurried))
+	if (agent->settled || agent->alive > 0 || !(agent->started || agent->kill_ns))
 		return;
 	if (pboot_ssh_keeper_is_there(agent) &&
-	    (keeper_waits(agent) || now < agent->kill_ns + kill_ns))
+	    (!agent->kill_ns || keeper_waits(agent) || now < agent->kill_ns + kill_ns))
 		return;
 	if (agent->settle_ns == 0)
 		agent->settle_ns = now;
