@@ -332,6 +332,8 @@ void pibv_connection_break(struct psi_conduit *conduit, struct pibv_connection *
                            const char *why);
 /* The same, by the completion that says so. */
 void pibv_completion_failed(struct psi_conduit *conduit, const struct ibv_wc *wc);
+/* A message has come twice, or one before it has not come: the job ends. */
+void pibv_message_is_out_of_turn(struct psi_conduit *conduit, const struct pibv_header *header);
 /* Reads what the device tells of itself and its ports. */
 void pibv_events_read(struct psi_conduit *conduit);
 /* A peer was lost: ends the job if that is some time ago; without the guard. */

@@ -43,7 +43,7 @@ header_of(const struct psi_port *port, uint32_t peer)
 
 	return (struct pibv_header){
 		.source = port->place, .to = (uint16_t)pibv_index_of(conduit, peer),
-		.credits = port->owed[pibv_process_of(conduit, peer)],
+		.credits = (uint8_t)port->owed[pibv_process_of(conduit, peer)],
 	};
 }
 
@@ -127,6 +127,15 @@ composed_drop(struct psi_conduit *conduit, const struct composed *composed)
 		pibv_buffer_give(conduit, composed->buffer);
 }
 
+/* It leaves as the next of its connection. */
+static inline void
+composed_number(struct pibv_connection *connection, const struct composed *composed)
+{
+	char *bytes = (void *)(uintptr_t)composed->sge.addr;
+
+	bytes[offsetof(struct pibv_header, number)] = (char)connection->sent++;
+}
+
 /* Posts it, in one chain behind a piece of a put, unless that is NULL.  What a send has no use for
  * is not set. */
 static int
@@ -137,6 +146,7 @@ composed_post(struct psi_conduit *conduit, struct pibv_connection *connection,
 	struct ibv_send_wr wr, *first = &wr;
 	struct pibv_work work;
 
+	composed_number(connection, composed);
 	wr.next = NULL;
 	wr.sg_list = &composed->sge;
 	wr.num_sge = 1;
@@ -187,7 +197,7 @@ pibv_message_resend(struct psi_conduit *conduit, struct pibv_connection *connect
 	memcpy(bytes, message, len_bytes);
 	memcpy(&header, bytes, sizeof header);
 	owed = &conduit->ports[pibv_index_of(conduit, header.source)]->owed[process];
-	header.credits = *owed;
+	header.credits = (uint8_t)*owed;
 	*owed = 0;
 	memcpy(bytes, &header, sizeof header);
 	return composed_post(conduit, connection, &composed, NULL);
@@ -289,7 +299,8 @@ short_post(struct psi_port *port, struct pibv_connection *connection, const stru
 
 	to->header.source = port->place;
 	to->header.to = 0;
-	to->header.credits = *owed;
+	to->header.credits = (uint8_t)*owed;
+	to->header.number = connection->sent++;
 	to->header.kind = pibv_kind_of(am);
 	*owed = 0;
 	if (am->nargs == TWO)

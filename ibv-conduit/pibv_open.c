@@ -120,10 +120,12 @@ conduit_make(const struct psi_services *services, const struct psi_conduit_job *
 	conduit->sends.sge.addr = (uintptr_t)&conduit->sends.header;
 	conduit->connections = calloc(job->places, sizeof(struct pibv_connection *));
 	conduit->cards = calloc(job->places, sizeof *conduit->cards);
-	if (conduit->connections && conduit->cards)
+	conduit->arrived = calloc(job->places, sizeof *conduit->arrived);
+	if (conduit->connections && conduit->cards && conduit->arrived)
 		return conduit;
 	free(conduit->connections);
 	free(conduit->cards);
+	free(conduit->arrived);
 	free(conduit);
 	return NULL;
 }
@@ -135,6 +137,7 @@ conduit_free(struct psi_conduit *conduit)
 	pibv_tables_free(conduit);
 	free(conduit->connections);
 	free(conduit->cards);
+	free(conduit->arrived);
 	free(conduit);
 }
 
@@ -205,7 +208,7 @@ static size_t
 peer_bytes(const struct psi_conduit *conduit)
 {
 	return sizeof *conduit->cards + sizeof *conduit->connections +
-	       sizeof *conduit->ports[0]->owed;
+	       sizeof *conduit->arrived + sizeof *conduit->ports[0]->owed;
 }
 
 static size_t

@@ -39,7 +39,15 @@ struct look {
 /* Bits of a kind that no Short has, whatever its network, handler and number of arguments. */
 static const struct pibv_header not_of_shorts = { .category = 0xff, .network = 0xfe };
 
-/* The most frequent message: a sound Short for the port and network that are polled. */
+/* A connection brings each message once, in their order. */
+static inline bool
+number_is_due(const struct psi_conduit *conduit, const struct pibv_header *header)
+{
+	return header->number == conduit->arrived[pibv_process_of(conduit, header->source)];
+}
+
+/* The most frequent message: a sound Short, in its turn, for the port and network that are
+ * polled. */
 static inline bool
 header_is_short_here(const struct psi_conduit *conduit, const struct look *look,
                      const struct pibv_header *header, size_t len_bytes)
@@ -47,7 +55,7 @@ header_is_short_here(const struct psi_conduit *conduit, const struct look *look,
 	return header->to == look->to && !(header->kind & not_of_shorts.kind) &&
 	       look->networks >> header->network & 1 && header->nargs <= PSI_MAX_ARGS &&
 	       len_bytes == sizeof *header + header->nargs * sizeof(int32_t) &&
-	       header->source < conduit->sources;
+	       header->source < conduit->sources && number_is_due(conduit, header);
 }
 
 /* A peer of another build may send anything. */
@@ -142,8 +150,11 @@ short_take(struct psi_conduit *conduit, struct look *look, const struct pibv_hea
 static inline void
 source_take(struct psi_conduit *conduit, struct look *look, const struct pibv_header *header)
 {
+	const uint32_t process = pibv_process_of(conduit, header->source);
+
+	conduit->arrived[process]++;
 	if (conduit->hello.first)
-		source_is_connected(conduit, pibv_process_of(conduit, header->source));
+		source_is_connected(conduit, process);
 	if (header->credits)
 		credits_take(conduit, look, header);
 }
@@ -157,6 +168,11 @@ message_take(struct psi_conduit *conduit, struct look *look, uint32_t index, siz
 
 	if (!header_is_sound(conduit, header, len_bytes)) {
 		pibv_count(conduit, PSI_COUNT_DROPPED);
+		pibv_receive_give(conduit, index);
+		return;
+	}
+	if (!number_is_due(conduit, header)) {
+		pibv_message_is_out_of_turn(conduit, header);
 		pibv_receive_give(conduit, index);
 		return;
 	}

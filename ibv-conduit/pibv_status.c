@@ -30,6 +30,22 @@ pibv_connection_break(struct psi_conduit *conduit, struct pibv_connection *conne
 	                   why);
 }
 
+/* A device that repeats a message may repeat a put or an atomic operation too, so nothing that it
+ * did can be relied on. */
+void
+pibv_message_is_out_of_turn(struct psi_conduit *conduit, const struct pibv_header *header)
+{
+	const uint32_t process = pibv_process_of(conduit, header->source);
+	const int ahead = (int8_t)(header->number - conduit->arrived[process]);
+
+	conduit->lost = true;
+	psi_lost_peer_note(&conduit->lost_peer, PSI_NO_PEER, 0,
+	                   "device %s has %s a message of rank %u; Soft-RoCE does so where an "
+	                   "answer is late, and a GASNET_QP_TIMEOUT of more than %u waits longer",
+	                   conduit->devices[0].name, ahead < 0 ? "repeated" : "lost", process,
+	                   conduit->timeout);
+}
+
 /* -- completions ------------------------------------------------------------------------------- */
 
 /* How long the device has tried: each time for 4.096 us by 2 to the power of the timeout. */

@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-	PIBV_WIRE = 3,          /* raised when anything here, cards or the rules of credit change */
+	PIBV_WIRE = 4,          /* raised when anything here, cards or the rules of credit change */
 	PIBV_ALIGN = 16,        /* of payloads */
 	PIBV_RAILS = 4,         /* ports that a process uses at most */
 	/* Categories beside those of the runtime; PSI_LONG has a tail too. */
@@ -28,7 +28,8 @@ struct pibv_header {
 	uint32_t source;        /* place of the sender */
 	uint32_t len_bytes;     /* of the payload that travels in the message */
 	uint16_t to;            /* index of the port at the receiver */
-	uint16_t credits;       /* that the source pays to the receiver's process */
+	uint8_t credits;        /* that the source pays to the receiver's process */
+	uint8_t number;         /* of the messages of the connection; wraps */
 	union {
 		struct {        /* in the order of struct psi_am and struct psi_arrival */
 			uint8_t handler, category, network, nargs;

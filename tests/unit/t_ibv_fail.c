@@ -119,6 +119,47 @@ START_TEST(lost_message_is_told)
 }
 END_TEST
 
+/* Soft-RoCE repeats a message where it tries again while the answer to it comes.  Its handler does
+ * not run again, and one that was lost is not passed over. */
+START_TEST(message_out_of_turn_ends_the_job)
+{
+	const unsigned before = 5;
+	uint8_t *sent;
+	unsigned heard;
+
+	ranks_start(2);
+	sent = &rig_connection(0, 1)->sent;
+	for (unsigned i = 0; i < before; i++)
+		ck_assert_int_eq(rig_send(0, 1, PSI_REQUESTS, 2, NULL, 0, 0), PSI_OK);
+	rig_settle();
+	heard = rig_ranks[1].heard[PSI_REQUESTS];
+	*sent = (uint8_t)(*sent + (_i / 2 ? 1 : -1));
+	ck_assert_int_eq(rig_send(0, 1, PSI_REQUESTS, 2, here, _i % 2 ? 100 : 0, 0), PSI_OK);
+	rig_turn(1);
+	rig_turn(1);
+	ck_assert_uint_eq(rig_ranks[1].heard[PSI_REQUESTS], heard);
+	ck_assert_uint_gt(rig_ranks[1].told_lost, 0);
+	ck_assert_uint_eq(rig_ranks[1].lost, PSI_NO_PEER);
+	says(rig_ranks[1].lost_why, _i / 2 ? "mock0 has lost a message of rank 0"
+	                                   : "mock0 has repeated a message of rank 0");
+}
+END_TEST
+
+/* The number of a message wraps. */
+START_TEST(messages_in_their_turn_end_nothing)
+{
+	enum { MANY = 600 };
+
+	ranks_start(2);
+	for (unsigned i = 0; i < MANY; i++) {
+		ck_assert_int_eq(rig_send(0, 1, PSI_REQUESTS, 2, here, i % 3 ? 0 : 100, 0), PSI_OK);
+		rig_settle();
+	}
+	ck_assert_uint_eq(rig_ranks[1].told_lost, 0);
+	ck_assert_uint_ge(rig_ranks[1].heard[PSI_REQUESTS], MANY);
+}
+END_TEST
+
 /* 4.096 us by 2 to the power of the timeout, for each try. */
 START_TEST(retries_say_for_how_long)
 {
@@ -329,6 +370,8 @@ main(void)
 	tcase_add_loop_test(tests, status_is_told_with_peer_and_reason, 0,
 	                    sizeof statuses / sizeof *statuses);
 	tcase_add_test(tests, lost_message_is_told);
+	tcase_add_loop_test(tests, message_out_of_turn_ends_the_job, 0, 4);
+	tcase_add_test(tests, messages_in_their_turn_end_nothing);
 	tcase_add_loop_test(tests, retries_say_for_how_long, 0, 4);
 	tcase_add_test(tests, others_go_on);
 	tcase_add_test(tests, first_loss_is_named);
