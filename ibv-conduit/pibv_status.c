@@ -55,13 +55,15 @@ pibv_tried_s(const struct psi_conduit *conduit)
 	return 4.096e-6 * (double)(UINT64_C(1) << conduit->timeout) * (conduit->retries + 1);
 }
 
-/* What a status most likely means here; NULL: one that follows another. */
+/* What a status most likely means here.  Requests behind one that failed are flushed; where no
+ * other has failed, the device has stopped the queue pair for what the peer sent, or does not say
+ * why. */
 static const char *
 reason_of(enum ibv_wc_status status)
 {
 	switch (status) {
 	case IBV_WC_WR_FLUSH_ERR:
-		return NULL;
+		return "the device has stopped the connection, and does not say why";
 	case IBV_WC_RETRY_EXC_ERR:
 		return "the peer is gone, or no path leads to it";
 	case IBV_WC_RNR_RETRY_EXC_ERR:
@@ -96,8 +98,6 @@ reason_here(struct psi_conduit *conduit, unsigned rail, enum ibv_wc_status statu
 {
 	struct ibv_port_attr port;
 
-	if (status == IBV_WC_WR_FLUSH_ERR)
-		return NULL;
 	if (ibv_query_port(pibv_device_of(conduit, rail)->context,
 	                   conduit->rails[rail].port_number, &port) != 0)
 		return "the device has failed, or was removed";
@@ -132,8 +132,6 @@ pibv_completion_failed(struct psi_conduit *conduit, const struct ibv_wc *wc)
 	if (!connection || connection->broken)
 		return;
 	reason = reason_here(conduit, connection->rail, wc->status);
-	if (!reason)
-		return;
 	name = pibv_device_of(conduit, connection->rail)->name;
 	port = conduit->rails[connection->rail].port_number;
 	if (wc->status == IBV_WC_RETRY_EXC_ERR)

@@ -80,6 +80,7 @@ static const struct { enum ibv_wc_status status; const char *reason; } statuses[
 	{ IBV_WC_MW_BIND_ERR, "memory of this process was unmapped" },
 	{ IBV_WC_FATAL_ERR, "the device has failed, or was removed" },
 	{ IBV_WC_GENERAL_ERR, "the device has failed, or was removed" },
+	{ IBV_WC_WR_FLUSH_ERR, "the device has stopped the connection" },
 	{ IBV_WC_BAD_RESP_ERR, "not expected" },
 	{ IBV_WC_RESP_TIMEOUT_ERR, "not expected" },
 };
