@@ -214,6 +214,16 @@ receive_take(struct psi_conduit *conduit, struct look *look, const struct ibv_wc
 	}
 }
 
+/* All requests of a further rail have asked for their completions.  The first rail's are not
+ * counted, since they end the job. */
+static void
+send_failed(struct psi_conduit *conduit, const struct ibv_wc *wc)
+{
+	if (pibv_wr_rail(wc->wr_id))
+		conduit->signals--;
+	pibv_completion_failed(conduit, wc);
+}
+
 static inline __attribute__((always_inline)) void
 completion_take(struct psi_conduit *conduit, struct look *look, const struct ibv_wc *wc)
 {
@@ -227,7 +237,7 @@ completion_take(struct psi_conduit *conduit, struct look *look, const struct ibv
 			pibv_work_retire(conduit, pibv_wr_connection(conduit, wc->wr_id),
 			                 pibv_wr_number(wc->wr_id), &look->done);
 		else
-			pibv_completion_failed(conduit, wc);
+			send_failed(conduit, wc);
 		break;
 	case PIBV_OF_HELLO_RECEIVE:
 		look->for_others = true;

@@ -128,10 +128,15 @@ static inline bool
 chain_post(struct psi_conduit *conduit, struct pibv_connection *connection,
            struct ibv_send_wr *first)
 {
-	struct ibv_send_wr *bad;
+	struct ibv_send_wr *bad = NULL;
 	const int code = ibv_post_send(connection->qp, first, &bad);
 
-	return !code || pibv_work_refused(conduit, connection, code);
+	if (!code)
+		return true;
+	for (; bad; bad = bad->next)
+		if (bad->send_flags & IBV_SEND_SIGNALED)
+			conduit->signals--;
+	return pibv_work_refused(conduit, connection, code);
 }
 
 bool

@@ -147,6 +147,7 @@ START_TEST(rail_that_fails_is_used_no_more)
 	ck_assert_uint_eq(rig_ranks[0].told_lost, 0);
 	ck_assert_ptr_null(rig_ranks[0].conduit->striped);
 	ck_assert_uint_eq(rma_registrations(), 3);
+	ck_assert_uint_eq(rig_ranks[0].conduit->signals, 0);
 	rig_pass_ns(10 * (uint64_t)RIG_SECOND_NS);
 	rig_turn(0);
 	ck_assert_uint_eq(rig_ranks[0].told_lost, 0);
@@ -163,6 +164,7 @@ START_TEST(rail_that_refuses_is_used_no_more)
 	ck_assert_uint_eq(rig_ranks[0].lines, 1);
 	ck_assert_msg(strstr(rig_ranks[0].said, "device mock1 takes no work request") != NULL,
 	              "%s", rig_ranks[0].said);
+	ck_assert_uint_eq(rig_ranks[0].conduit->signals, 0);
 	ck_assert_uint_eq(rig_ranks[0].told_lost, 0);
 }
 END_TEST
