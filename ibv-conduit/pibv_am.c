@@ -287,8 +287,8 @@ am_try(struct psi_port *port, const struct psi_am *am, bool long_travels)
 	return message_try(port, connection, &message, am->peer);
 }
 
-/* Sends a Short without a detour; nothing is in its way.  For two arguments, 64 bits, no function
- * is called. */
+/* Sends a Short without a detour; nothing is in its way, and its header's `to' is always 0.  For two
+ * arguments, 64 bits, no function is called. */
 static inline int
 short_post(struct psi_port *port, struct pibv_connection *connection, const struct psi_am *am)
 {
@@ -298,9 +298,8 @@ short_post(struct psi_port *port, struct pibv_connection *connection, const stru
 	uint16_t *owed = &port->owed[am->peer];
 
 	to->header.source = port->place;
-	to->header.to = 0;
 	to->header.credits = (uint8_t)*owed;
-	to->header.number = connection->sent++;
+	to->header.number = (uint8_t)connection->sent++;
 	to->header.kind = pibv_kind_of(am);
 	*owed = 0;
 	if (am->nargs == TWO)

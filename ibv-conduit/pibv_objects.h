@@ -150,7 +150,7 @@ struct pibv_connection {
 	uint32_t polls_then;            /* of the conduit when that was posted */
 	uint32_t streak;                /* so many of them with one poll behind each at most */
 	uint32_t worked;                /* posted up to the last that has a work */
-	uint8_t sent;                   /* messages, as their headers count them */
+	uint32_t sent;                  /* messages; headers have the lower 8 bits */
 	struct pibv_work *works;        /* [depth] */
 	uint32_t buffers;               /* that it has */
 	struct pibv_waiting *first, **last; /* the backlog */
@@ -222,7 +222,7 @@ struct psi_conduit {
 	/* The guard protects what follows. */
 	struct psi_guard guard;
 	struct pibv_connection **connections;   /* [places]; NULL: none yet */
-	uint8_t *arrived;               /* [places]: messages, as their headers count them */
+	uint16_t *arrived;              /* [places]: messages; headers have the lower 8 bits */
 	uint16_t *spent[PSI_PORTS_MOST];        /* [places] each, made at first use: credits */
 	struct psi_port *ports[PSI_PORTS_MOST];
 	struct {

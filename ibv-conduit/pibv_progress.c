@@ -41,21 +41,22 @@ static const struct pibv_header not_of_shorts = { .category = 0xff, .network = 0
 
 /* A connection brings each message once, in their order. */
 static inline bool
-number_is_due(const struct psi_conduit *conduit, const struct pibv_header *header)
+number_is_due(const struct psi_conduit *conduit, const struct pibv_header *header,
+              uint32_t process)
 {
-	return header->number == conduit->arrived[pibv_process_of(conduit, header->source)];
+	return header->number == (uint8_t)conduit->arrived[process];
 }
 
 /* The most frequent message: a sound Short, in its turn, for the port and network that are
  * polled. */
 static inline bool
 header_is_short_here(const struct psi_conduit *conduit, const struct look *look,
-                     const struct pibv_header *header, size_t len_bytes)
+                     const struct pibv_header *header, uint32_t process, size_t len_bytes)
 {
 	return header->to == look->to && !(header->kind & not_of_shorts.kind) &&
 	       look->networks >> header->network & 1 && header->nargs <= PSI_MAX_ARGS &&
 	       len_bytes == sizeof *header + header->nargs * sizeof(int32_t) &&
-	       header->source < conduit->sources && number_is_due(conduit, header);
+	       header->source < conduit->sources && number_is_due(conduit, header, process);
 }
 
 /* A peer of another build may send anything. */
@@ -122,7 +123,7 @@ may_deliver_here(const struct psi_conduit *conduit, const struct look *look,
 /* Takes it out of its buffer.  For two arguments, 64 bits, no function is called. */
 static inline void
 short_take(struct psi_conduit *conduit, struct look *look, const struct pibv_header *header,
-           uint32_t index)
+           uint32_t process, uint32_t index)
 {
 	enum { TWO = 2 };
 	struct taken *taken = &look->taken[look->count++];
@@ -138,8 +139,6 @@ short_take(struct psi_conduit *conduit, struct look *look, const struct pibv_hea
 	else if (header->nargs)
 		memcpy(taken->args, args, header->nargs * sizeof *taken->args);
 	if (header->network == PSI_REQUESTS) {
-		const uint32_t process = pibv_process_of(conduit, header->source);
-
 		look->port->owed[process]++;
 		pibv_credit_pay(look->port, process);
 	}
@@ -148,10 +147,9 @@ short_take(struct psi_conduit *conduit, struct look *look, const struct pibv_hea
 
 /* What every message says of its sender. */
 static inline void
-source_take(struct psi_conduit *conduit, struct look *look, const struct pibv_header *header)
+source_take(struct psi_conduit *conduit, struct look *look, const struct pibv_header *header,
+            uint32_t process)
 {
-	const uint32_t process = pibv_process_of(conduit, header->source);
-
 	conduit->arrived[process]++;
 	if (conduit->hello.first)
 		source_is_connected(conduit, process);
@@ -165,24 +163,25 @@ message_take(struct psi_conduit *conduit, struct look *look, uint32_t index, siz
 {
 	char *message = pibv_receive_bytes(conduit, index);
 	const struct pibv_header *header = pibv_header_at(message);
+	const uint32_t process = pibv_process_of(conduit, header->source);
 
 	if (!header_is_sound(conduit, header, len_bytes)) {
 		pibv_count(conduit, PSI_COUNT_DROPPED);
 		pibv_receive_give(conduit, index);
 		return;
 	}
-	if (!number_is_due(conduit, header)) {
+	if (!number_is_due(conduit, header, process)) {
 		pibv_message_is_out_of_turn(conduit, header);
 		pibv_receive_give(conduit, index);
 		return;
 	}
-	source_take(conduit, look, header);
+	source_take(conduit, look, header, process);
 	if (header->category != PIBV_CREDIT && may_deliver_here(conduit, look, header)) {
 		struct taken *taken = &look->taken[look->count++];
 
 		taken->message = message;
 		taken->index = index;
-		taken->process = pibv_process_of(conduit, header->source);
+		taken->process = process;
 		pibv_credit_owe(look->port, header, taken->process);
 		look->buffers++;
 		return;
@@ -201,14 +200,15 @@ receive_take(struct psi_conduit *conduit, struct look *look, const struct ibv_wc
 {
 	const uint32_t index = pibv_wr_number(wc->wr_id);
 	const struct pibv_header *header = pibv_header_at(pibv_receive_bytes(conduit, index));
+	const uint32_t process = pibv_process_of(conduit, header->source);
 
 	conduit->receives.posted--;
 	if (wc->status != IBV_WC_SUCCESS) {
 		pibv_completion_failed(conduit, wc);
 		pibv_receive_give(conduit, index);
-	} else if (header_is_short_here(conduit, look, header, wc->byte_len)) {
-		source_take(conduit, look, header);
-		short_take(conduit, look, header, index);
+	} else if (header_is_short_here(conduit, look, header, process, wc->byte_len)) {
+		source_take(conduit, look, header, process);
+		short_take(conduit, look, header, process, index);
 	} else {
 		message_take(conduit, look, index, wc->byte_len);
 	}
