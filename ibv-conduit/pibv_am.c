@@ -287,8 +287,8 @@ am_try(struct psi_port *port, const struct psi_am *am, bool long_travels)
 	return message_try(port, connection, &message, am->peer);
 }
 
-/* Sends a Short without a detour; nothing is in its way, and its header's `to' is always 0.  For two
- * arguments, 64 bits, no function is called. */
+/* Sends a Short without a detour; nothing is in its way, and its header's `to' is always 0.  For
+ * two arguments, 64 bits, no function is called. */
 static inline int
 short_post(struct psi_port *port, struct pibv_connection *connection, const struct psi_am *am)
 {

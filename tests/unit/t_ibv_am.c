@@ -417,7 +417,8 @@ START_TEST(unsound_messages_are_dropped_and_counted)
 	BAD(24, .category = PSI_MEDIUM, .len_bytes = UINT32_MAX);
 	BAD(16, .category = PIBV_SIGNAL);
 #undef BAD
-	raw_send((struct pibv_header){ .nargs = 2, .number = rig_connection(0, 1)->sent }, 24);
+	raw_send((struct pibv_header){ .nargs = 2,
+	                               .number = (uint8_t)rig_connection(0, 1)->sent }, 24);
 	ck_assert_uint_eq(requests_heard(1), 1);
 	ck_assert_uint_eq(rig_ranks[1].conduit->receives.posted +
 	                  rig_ranks[1].conduit->receives.free_count, PIBV_RECEIVES);
