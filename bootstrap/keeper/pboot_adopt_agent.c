@@ -95,6 +95,17 @@ adopted_find_end(struct pboot_keeper *keeper, uint32_t job_rank, int status)
 			adopted_note_end(keeper, rank, status);
 }
 
+/* The first agent stands for the launcher.  Where another has lost the launcher, or has ended, only
+ * its own connection may be broken; the launcher names it, so this keeper says nothing. */
+static void
+agent_lost(struct pboot_keeper *keeper, uint32_t agent)
+{
+	if (agent == 0)
+		pboot_keeper_event(keeper, PBOOT_EV_LAUNCHER, 0, 0);
+	else
+		pboot_keeper_event(keeper, PBOOT_EV_ELSEWHERE_FAILED, 0, 1);
+}
+
 static void
 agent_take(struct pboot_keeper *keeper, uint32_t agent, const struct pboot_msg *msg)
 {
@@ -113,11 +124,28 @@ agent_take(struct pboot_keeper *keeper, uint32_t agent, const struct pboot_msg *
 		pboot_keeper_event(keeper, PBOOT_EV_TIMEOUT, 0, 0);
 		break;
 	case PBOOT_MSG_LOST:
-		pboot_keeper_event(keeper, PBOOT_EV_LAUNCHER, 0, 0);
+		agent_lost(keeper, agent);
 		break;
 	default:
 		break;
 	}
+}
+
+/* Are there ranks of which this agent has not told the end?  One that has not said which its ranks
+ * are has refused this keeper. */
+static bool
+agent_has_ranks(const struct pboot_keeper *keeper, uint32_t agent)
+{
+	uint32_t rank;
+
+	if (keeper->agents[agent].count == UINT32_MAX)
+		return false;
+	for (rank = 0; rank < keeper->plan->size; rank++)
+		if (!keeper->ranks[rank].agent_knows && !keeper->rules.ranks[rank].gone &&
+		    pboot_keeper_job_rank(keeper, rank) - keeper->agents[agent].first <
+		    keeper->agents[agent].count)
+			return true;
+	return false;
 }
 
 void
@@ -127,8 +155,8 @@ pboot_adopt_take(struct pboot_keeper *keeper, const struct pboot_msg *msg)
 		agent_take(keeper, 0, msg);
 }
 
-/* Signals come from the first agent alone, so that ranks get each of them once.  The launcher
- * notices the end of any agent, and ends the job. */
+/* Signals come from the first agent alone, so that ranks get each of them once.  An agent that ends
+ * while ranks of its own live was killed, and the kernel kills them. */
 void
 pboot_adopt_receive(struct pboot_keeper *keeper, uint32_t agent)
 {
@@ -141,6 +169,8 @@ pboot_adopt_receive(struct pboot_keeper *keeper, uint32_t agent)
 		return;
 	close(keeper->agents[agent].sock);
 	keeper->agents[agent].sock = -1;
+	if (agent_has_ranks(keeper, agent))
+		agent_lost(keeper, agent);
 }
 
 void
