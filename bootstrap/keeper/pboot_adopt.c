@@ -10,8 +10,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -173,6 +175,9 @@ keeper_run(const struct pboot_adoption *adoption, const struct pboot_saved_state
 	int err;
 
 	keeper_close_others(adoption);
+	/* The end of an agent, which is this process's parent by then, continues it if it is
+	 * stopped: it has no guard that would. */
+	prctl(PR_SET_PDEATHSIG, SIGCONT, 0, 0, 0);
 	if (!page) {
 		pboot_say("no memory for the job's keeper");
 		_exit(1);

@@ -105,12 +105,14 @@ bool pboot_ssh_pmi_add_pairs(struct pboot_ssh_agent *agent, const struct pboot_s
 bool pboot_ssh_pmi_release(struct pboot_ssh_agent *agent);
 
 /* pboot_ssh_agent_keeper.c: the keeper of this host connects.  There are several if the ranks here
- * are taken for those of several hosts.  tell: sends a message to each. */
+ * are taken for those of several hosts.  tell: sends a message to each.  continue: they go on if
+ * they were stopped. */
 bool pboot_ssh_keeper_listen(struct pboot_ssh_agent *agent);
 void pboot_ssh_keeper_accept(struct pboot_ssh_agent *agent);
 void pboot_ssh_keeper_take(struct pboot_ssh_agent *agent, struct pboot_ssh_keeper *keeper);
 void pboot_ssh_keeper_tell(struct pboot_ssh_agent *agent, enum pboot_msg_kind kind, uint32_t rank,
     int value);
+void pboot_ssh_keeper_continue(const struct pboot_ssh_agent *agent);
 bool pboot_ssh_keeper_is_there(const struct pboot_ssh_agent *agent);
 void pboot_ssh_keeper_ended(struct pboot_ssh_agent *agent, pid_t pid);
 void pboot_ssh_keeper_spare(const struct pboot_ssh_agent *agent, struct pboot_spared *spared_out);

@@ -44,6 +44,7 @@ pboot_ssh_agent_lose(struct pboot_ssh_agent *agent)
 		return;
 	agent->lost = true;
 	pboot_ssh_keeper_tell(agent, PBOOT_MSG_LOST, 0, 0);
+	pboot_ssh_keeper_continue(agent);
 	agent_ask_ranks(agent);
 	agent_kill_at(agent, psi_now_ns() + (kept ? lost_ns : term_ns));
 	pboot_ssh_link_close(&agent->link);

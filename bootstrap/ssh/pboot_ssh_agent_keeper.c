@@ -1,6 +1,7 @@
 #include "bootstrap/ssh/pboot_ssh_agent.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -32,6 +33,17 @@ pboot_ssh_keeper_tell(struct pboot_ssh_agent *agent, enum pboot_msg_kind kind, u
 	for (i = 0; i < agent->keeper_count; i++)
 		if (agent->keepers[i].sock >= 0)
 			pboot_wire_send(agent->keepers[i].sock, kind, rank, value, NULL);
+}
+
+/* A keeper whose connection is open has not ended, so its number is its own. */
+void
+pboot_ssh_keeper_continue(const struct pboot_ssh_agent *agent)
+{
+	unsigned i;
+
+	for (i = 0; i < agent->keeper_count; i++)
+		if (agent->keepers[i].sock >= 0 && agent->keepers[i].pid > 0)
+			kill(agent->keepers[i].pid, SIGCONT);
 }
 
 /* Tells a keeper that has connected whose ends it will hear of, and what happened before. */

@@ -40,19 +40,24 @@ agent_take_order(struct pboot_ssh_agent *agent, const struct pboot_ssh_frame *fr
 	agent->order_len += frame->len_bytes;
 }
 
-/* A keeper passes signals on by its rules.  Without one the ranks have not joined yet. */
+/* A keeper passes signals on by its rules; a request to end continues one that is stopped.  Without
+ * a keeper the ranks have not joined yet. */
 static void
 agent_take_signal(struct pboot_ssh_agent *agent, int sig)
 {
+	const bool ends = sig == SIGHUP || sig == SIGINT || sig == SIGQUIT || sig == SIGTERM;
+
 	if (sig < 1 || sig >= PBOOT_SIGNALS)
 		return;
 	if (pboot_ssh_keeper_is_there(agent)) {
 		pboot_ssh_keeper_tell(agent, PBOOT_MSG_SIGNAL, 0, sig);
+		if (ends)
+			pboot_ssh_keeper_continue(agent);
 		return;
 	}
 	if (sig != SIGUSR1)
 		pboot_ssh_ranks_signal(agent, sig);
-	if (sig == SIGHUP || sig == SIGINT || sig == SIGQUIT || sig == SIGTERM)
+	if (ends)
 		pboot_ssh_ranks_signal(agent, SIGCONT);
 }
 
