@@ -120,8 +120,8 @@ START_TEST(lost_message_is_told)
 }
 END_TEST
 
-/* Soft-RoCE repeats a message where it tries again while the answer to it comes.  Its handler does
- * not run again, and one that was lost is not passed over. */
+/* Soft-RoCE repeats a message where it tries again before the answer comes.  Its handler does not
+ * run again, and one that was lost is not passed over. */
 START_TEST(message_out_of_turn_ends_the_job)
 {
 	const unsigned before = 5;
