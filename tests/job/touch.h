@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Makes the file of that name, with the rank appended and the pid inside, in one step. */
+/* Makes the file of that name, with the rank appended and the pid inside, in one step.  Processes
+ * that do not know their rank yet may make one file at the same time. */
 static inline bool
 pt_touch_at(const char *at, unsigned rank)
 {
@@ -15,7 +16,7 @@ pt_touch_at(const char *at, unsigned rank)
 	FILE *file;
 
 	snprintf(path, sizeof path, "%s.%u", at, rank);
-	snprintf(part, sizeof part, "%s-%u", at, rank);
+	snprintf(part, sizeof part, "%s-%u-%d", at, rank, (int)getpid());
 	file = fopen(part, "w");
 	if (!file)
 		return false;
