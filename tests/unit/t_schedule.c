@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 32, SMALLEST = 5, SMALL = 9, MIDDLE = 64, LARGE = 300, ROOTS_OF_LARGE = 5 };
+enum { SLOTS = 32, SMALLEST = 5, SMALL = 7, MIDDLE = 64, LARGE = 300, ROOTS_OF_LARGE = 5 };
 
 static bool
 level_is(const char *level)
