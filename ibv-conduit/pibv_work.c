@@ -9,15 +9,15 @@
  * fast as the stream would tell of each.
  *
  * When a thread polls while the last request that somebody waits for has asked for none, a write of
- * no bytes behind it asks.  The first poll behind that request is the runtime's own; who waits
- * polls again, or is about to sleep.
+ * no bytes behind it asks.  The first poll behind a request does not: the runtime makes it for
+ * every request.  A thread that waits polls again, or is about to sleep.
  */
 #include "ibv-conduit/pibv.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* As many requests in a row, with one poll behind each at most, are a stream. */
+/* This many requests in a row, with at most one poll behind each, are a stream. */
 enum { STREAM = 4 };
 
 /* Who waits for what a chain does: who may ask later, or a thread that polls from now on. */

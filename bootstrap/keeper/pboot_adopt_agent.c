@@ -57,6 +57,13 @@ agent_is_there(const struct pboot_keeper *keeper)
 	return keeper->adopts && keeper->launcher_sock >= 0;
 }
 
+/* Is this rank of the job one of the agent's? */
+static bool
+agent_has(const struct pboot_keeper_agent *agent, uint32_t job_rank)
+{
+	return job_rank - agent->first < agent->count;
+}
+
 bool
 pboot_adopt_agent_knows(const struct pboot_keeper *keeper, uint32_t rank)
 {
@@ -66,8 +73,7 @@ pboot_adopt_agent_knows(const struct pboot_keeper *keeper, uint32_t rank)
 	if (!agent_is_there(keeper))
 		return false;
 	for (i = 0; i < keeper->agent_count; i++)
-		if (keeper->agents[i].sock >= 0 &&
-		    job_rank - keeper->agents[i].first < keeper->agents[i].count)
+		if (keeper->agents[i].sock >= 0 && agent_has(&keeper->agents[i], job_rank))
 			return true;
 	return false;
 }
@@ -142,8 +148,7 @@ agent_has_ranks(const struct pboot_keeper *keeper, uint32_t agent)
 		return false;
 	for (rank = 0; rank < keeper->plan->size; rank++)
 		if (!keeper->ranks[rank].agent_knows && !keeper->rules.ranks[rank].gone &&
-		    pboot_keeper_job_rank(keeper, rank) - keeper->agents[agent].first <
-		    keeper->agents[agent].count)
+		    agent_has(&keeper->agents[agent], pboot_keeper_job_rank(keeper, rank)))
 			return true;
 	return false;
 }

@@ -1,6 +1,8 @@
 /* Takes what the launcher sends to an agent. */
 #include "bootstrap/ssh/pboot_ssh_agent.h"
 
+#include "bootstrap/keeper/pboot_keeper.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +47,7 @@ agent_take_order(struct pboot_ssh_agent *agent, const struct pboot_ssh_frame *fr
 static void
 agent_take_signal(struct pboot_ssh_agent *agent, int sig)
 {
-	const bool ends = sig == SIGHUP || sig == SIGINT || sig == SIGQUIT || sig == SIGTERM;
+	const bool ends = pboot_is_request_to_end(sig);
 
 	if (sig < 1 || sig >= PBOOT_SIGNALS)
 		return;

@@ -1,5 +1,6 @@
 #include "bootstrap/ssh/pboot_ssh_job.h"
 
+#include "bootstrap/keeper/pboot_keeper.h"
 #include "bootstrap/launcher/pboot_launch.h"
 #include "bootstrap/share/pboot_settings.h"
 #include "runtime/util/clock.h"
@@ -108,7 +109,7 @@ job_take_signals(struct pboot_ssh_job *job)
 	while (read(job->signals, &info, sizeof info) == (ssize_t)sizeof info) {
 		const int sig = (int)info.ssi_signo;
 
-		if (sig == SIGHUP || sig == SIGINT || sig == SIGQUIT || sig == SIGTERM)
+		if (pboot_is_request_to_end(sig))
 			job_ask_to_end(job, sig);
 		else if (sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU)
 			job_stop(job);

@@ -125,7 +125,7 @@ START_TEST(stream_to_a_fast_device_has_no_more)
 	after = counts_of(0);
 	ck_assert_uint_eq(after.requests - before.requests, MANY);
 	ck_assert_uint_le(after.send_completions - before.send_completions, MANY / 32 + 5);
-	rig_turn(0);                    /* who waits polls once more */
+	rig_turn(0);                    /* a thread that waits polls again */
 	rig_turn(0);
 	ck_assert_uint_eq(rig_ranks[0].done_count, MANY);
 }
