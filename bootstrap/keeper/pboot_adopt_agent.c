@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* Does a rank before this one have the same agent? */
@@ -31,10 +32,17 @@ agent_connect(struct pboot_keeper *keeper, const char *name)
 {
 	const int sock = pboot_wire_connect(name);
 	struct pboot_keeper_agent *agent = &keeper->agents[keeper->agent_count];
+	struct ucred listener = { 0 };
+	socklen_t len = sizeof listener;
 
 	if (sock < 0)
 		return;
-	*agent = (struct pboot_keeper_agent) { pboot_fd_raise(sock), 0, UINT32_MAX };
+	getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &listener, &len);
+	*agent = (struct pboot_keeper_agent) {
+		.sock = pboot_fd_raise(sock),
+		.pid = listener.pid,
+		.count = UINT32_MAX,
+	};
 	if (keeper->agent_count++ == 0)
 		keeper->launcher_sock = agent->sock;
 }
@@ -64,18 +72,35 @@ agent_has(const struct pboot_keeper_agent *agent, uint32_t job_rank)
 	return job_rank - agent->first < agent->count;
 }
 
-bool
-pboot_adopt_agent_knows(const struct pboot_keeper *keeper, uint32_t rank)
+/* Finds the rank's agent if it has not ended; NULL: there is none. */
+static const struct pboot_keeper_agent *
+agent_find(const struct pboot_keeper *keeper, uint32_t rank)
 {
 	const uint32_t job_rank = pboot_keeper_job_rank(keeper, rank);
 	uint32_t i;
 
-	if (!agent_is_there(keeper))
-		return false;
-	for (i = 0; i < keeper->agent_count; i++)
+	for (i = 0; agent_is_there(keeper) && i < keeper->agent_count; i++)
 		if (keeper->agents[i].sock >= 0 && agent_has(&keeper->agents[i], job_rank))
-			return true;
-	return false;
+			return &keeper->agents[i];
+	return NULL;
+}
+
+bool
+pboot_adopt_agent_knows(const struct pboot_keeper *keeper, uint32_t rank)
+{
+	return agent_find(keeper, rank) != NULL;
+}
+
+bool
+pboot_adopt_agent_call(struct pboot_keeper *keeper, uint32_t rank)
+{
+	const struct pboot_keeper_agent *agent = agent_find(keeper, rank);
+
+	if (!agent || agent->pid == 0 || keeper->ranks[rank].agent_called)
+		return false;
+	keeper->ranks[rank].agent_called = true;
+	kill(agent->pid, SIGCONT);
+	return true;
 }
 
 /* The agent's child may be a shell that has started the rank.  The end of this child counts when

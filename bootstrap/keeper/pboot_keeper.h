@@ -34,6 +34,7 @@ struct pboot_keeper_rank {
 	bool said;		/* the rank has printed its note there */
 	bool released;		/* adopted, and told to end */
 	bool agent_knows;	/* adopted, and its agent has told the status with which it ended */
+	bool agent_called;	/* adopted, and its agent was continued, since it has not told */
 	int end_status;		/* this status, as of waitpid */
 	sigset_t missed;	/* signals that the process group got before this rank was forked */
 };
@@ -42,6 +43,7 @@ struct pboot_keeper_rank {
  * two agents. */
 struct pboot_keeper_agent {
 	int sock;		/* -1: closed; that of the first is launcher_sock */
+	pid_t pid;		/* 0: not known */
 	uint32_t first, count;	/* its ranks of the job */
 };
 
@@ -166,11 +168,13 @@ void pboot_adopt_release(struct pboot_keeper *keeper);
 bool pboot_adopt_spares(struct pboot_keeper *keeper, uint32_t rank);
 void pboot_adopt_check_engine(struct pboot_keeper *keeper);
 /* pboot_adopt_agent.c, for ranks that an agent has started.  connect: connects to the agents by
- * their names.  agent_knows: will an agent tell how this rank ends?  take: takes a message of the
- * first agent.  receive: takes the messages of another one, by its number.  tell: tells the first
- * agent how the job ends; tell_lost: that the host of this rank of the job cannot be reached. */
+ * their names.  agent_knows: will an agent tell how this rank ends?  agent_call: continues this
+ * agent, once for each rank; false: it was called before.  take: takes a message of the first
+ * agent.  receive: takes the messages of another one, by its number.  tell: tells the first agent
+ * how the job ends; tell_lost: that the host of this rank of the job cannot be reached. */
 void pboot_adopt_connect(struct pboot_keeper *keeper, const struct pboot_adopted *ranks);
 bool pboot_adopt_agent_knows(const struct pboot_keeper *keeper, uint32_t rank);
+bool pboot_adopt_agent_call(struct pboot_keeper *keeper, uint32_t rank);
 void pboot_adopt_take(struct pboot_keeper *keeper, const struct pboot_msg *msg);
 void pboot_adopt_receive(struct pboot_keeper *keeper, uint32_t agent);
 void pboot_adopt_tell(struct pboot_keeper *keeper);

@@ -238,6 +238,7 @@ incoming_adopt(struct pboot_keeper *keeper, int sock, const struct pboot_msg *ms
 		close(self->control);
 	self->control = sock;
 	self->vanish_ns = 0;
+	self->agent_called = false;
 	self->released = false;
 	rank_on_message(keeper, msg->rank, msg, pid);
 	pboot_receive_rank(keeper, msg->rank);

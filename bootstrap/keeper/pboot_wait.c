@@ -36,6 +36,19 @@ process_ended(struct pboot_keeper *keeper, uint32_t rank)
 		keeper->ranks[rank].vanish_ns = psi_now_ns() + vanish_wait_ns;
 }
 
+/* The parent has not told how the rank has ended.  An agent that is stopped cannot tell, so it is
+ * continued, and has as long again. */
+static void
+parent_is_late(struct pboot_keeper *keeper, uint32_t rank)
+{
+	if (pboot_adopt_agent_call(keeper, rank)) {
+		keeper->ranks[rank].vanish_ns = psi_now_ns() + vanish_wait_ns;
+		return;
+	}
+	keeper->ranks[rank].vanish_ns = UINT64_MAX;
+	pboot_keeper_event(keeper, PBOOT_EV_VANISHED, rank, 0);
+}
+
 void
 pboot_wait_check_process(struct pboot_keeper *keeper, uint32_t rank)
 {
@@ -50,8 +63,7 @@ pboot_wait_check_process(struct pboot_keeper *keeper, uint32_t rank)
 	if (keeper->adopts && !pboot_adopt_agent_knows(keeper, rank)) {
 		pboot_end_adopted(keeper, rank);
 	} else if (psi_now_ns() >= self->vanish_ns) {
-		self->vanish_ns = UINT64_MAX;
-		pboot_keeper_event(keeper, PBOOT_EV_VANISHED, rank, 0);
+		parent_is_late(keeper, rank);
 	}
 }
 
