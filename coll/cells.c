@@ -277,6 +277,17 @@ peers_are_here(const struct pcoll_cells *cells)
 	return true;
 }
 
+static void
+groups_open(struct pcoll_cells *cells)
+{
+	cells->groups = pcoll_groups_of(cells->tm);
+	if (cells->groups.count == 1 || !pcoll_groups_leads(&cells->groups, cells->rank))
+		return;
+	cells->partial = malloc(CELLS_DIRECT_BYTES);
+	if (!cells->partial)
+		psi_fatal("no memory for collectives of a team of %u", cells->size);
+}
+
 static struct pcoll_cells *
 cells_open(gex_TM_t tm)
 {
@@ -299,6 +310,7 @@ cells_open(gex_TM_t tm)
 	cells->inbox_last = &cells->inbox;
 	peers_open(cells, tm);
 	cells->all_here = peers_are_here(cells);
+	groups_open(cells);
 	cells->is_refused = false;
 	return cells;
 }
@@ -314,7 +326,7 @@ cells_of(gex_TM_t tm)
 /* Of a call of that length, or a part of one.  Returns the operation's number, counted from 1. */
 static uint64_t
 op_start(struct pcoll_cells *cells, const struct pcoll_call *call,
-         const struct pcoll_cells_kind *kind, size_t call_bytes, bool sends_result)
+         const struct pcoll_cells_kind *kind, size_t call_bytes, unsigned results)
 {
 	struct cells_op *op;
 	uint64_t number;
@@ -332,7 +344,11 @@ op_start(struct pcoll_cells *cells, const struct pcoll_call *call,
 	op->next = NULL;
 	op->kind = kind;
 	op->call_bytes = call_bytes;
-	op->sends_result = sends_result;
+	op->results = results;
+	if (PSI_UNLIKELY(results & PCOLL_CELLS_KEEPS_PARTIAL))
+		op->call.dst = cells->partial;
+	if (PSI_UNLIKELY(results & PCOLL_CELLS_SENDS_PARTIAL))
+		op->call.src = cells->partial;
 	op->is_direct = false;
 	op->first = cells->ahead;
 	op->phases = pcoll_cells_pieces(call, kind) + call->in_all + call->out_all;
@@ -356,16 +372,16 @@ ops_start(struct pcoll_cells *cells, const struct pcoll_call *call,
           const struct pcoll_cells_kind *kind)
 {
 	struct pcoll_cells_part parts[PCOLL_CELLS_PARTS];
-	const unsigned count = kind->split ? kind->split(call, parts) : 0;
+	const unsigned count = pcoll_cells_parts(cells, call, kind, parts);
 	uint64_t number = 0;
 
 	if (!count)
-		return op_start(cells, call, kind, call->len_bytes, false);
+		return op_start(cells, call, kind, call->len_bytes, 0);
 	if (PSI_UNLIKELY(call->attempt != NULL))
 		call->attempt->parts = count;
 	for (unsigned i = 0; i < count; i++)
 		number = op_start(cells, &parts[i].call, parts[i].kind, call->len_bytes,
-		                  parts[i].sends_result);
+		                  parts[i].results);
 	return number;
 }
 
@@ -408,8 +424,8 @@ pcoll_cells_start(const struct pcoll_call *call, const struct pcoll_cells_kind *
 	bool advanced;
 
 	psi_count(psi_block()->count, PSI_COUNT_COLLECTIVES);
-	if (call->len_bytes <= PSI_CELL_ROOM_BYTES)
-		number = op_start(cells, call, kind, call->len_bytes, false);
+	if (call->len_bytes <= PSI_CELL_ROOM_BYTES && cells->groups.count == 1)
+		number = op_start(cells, call, kind, call->len_bytes, 0);
 	else
 		number = ops_start(cells, call, kind);
 	call->tm->collectives++;
@@ -453,8 +469,10 @@ cells_team_ends(gex_TM_t tm, const char *call)
 			sched_yield();
 		free(cells->peers);
 		free(cells->bounce);
+		free(cells->partial);
+		free(cells->groups.first);
 		cells->peers = NULL;
-		cells->bounce = NULL;
+		cells->bounce = cells->partial = NULL;
 		turn_give(cells);
 		psi_spinlock_lock(&all.lock);
 		if (cells->is_behind)

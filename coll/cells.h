@@ -42,6 +42,8 @@ enum pcoll_cells_reads {
 	PCOLL_READS_ALL_DOWN,           /* all, its own included, from the highest rank down */
 	PCOLL_READS_DOWN_FROM_OWN,      /* its own and those of lower ranks, downwards */
 	PCOLL_READS_DOWN_BELOW,         /* those of lower ranks, downwards */
+	PCOLL_READS_GROUP_DOWN,         /* if it leads a group, all of that, downwards */
+	PCOLL_READS_LEADS_DOWN,         /* those of all who lead groups, downwards */
 };
 
 /* What a member does in each phase. */
@@ -57,7 +59,14 @@ struct pcoll_cells_kind;
 struct pcoll_cells_part {
 	const struct pcoll_cells_kind *kind;
 	struct pcoll_call call;
-	bool sends_result;              /* of the part before */
+	unsigned results;               /* PCOLL_CELLS_ bits */
+};
+
+/* What an operation has to do with the result of the one before or behind it. */
+enum {
+	PCOLL_CELLS_SENDS_RESULT = 1,   /* its src is the result of the part before */
+	PCOLL_CELLS_KEEPS_PARTIAL = 2,  /* its result is not dst, but what a group has combined */
+	PCOLL_CELLS_SENDS_PARTIAL = 4,  /* which is its src */
 };
 
 enum { PCOLL_CELLS_PARTS = 3 };
@@ -73,11 +82,15 @@ struct pcoll_cells_kind {
 	                                 * for its own */
 	bool combines;                  /* what is read first is copied, the rest combined with
 	                                 * it */
+	bool leads_fill;                /* of those that fill, only who leads a group does */
 	struct pcoll_cells_role root, others;   /* equal where there is no root */
 	/* Divides a call of more than a room.  Returns how many parts it has, 0 for none; all
 	 * members divide alike.  NULL: such calls have none. */
 	unsigned (*split)(const struct pcoll_call *call,
 	                  struct pcoll_cells_part parts[PCOLL_CELLS_PARTS]);
+	/* Divides a shorter call of a team of several groups; NULL: such a call has no parts. */
+	unsigned (*by_groups)(const struct pcoll_call *call,
+	                      struct pcoll_cells_part parts[PCOLL_CELLS_PARTS]);
 };
 
 /* May a device carry the call, whose team shares memory? */

@@ -20,4 +20,8 @@ extern const struct pcoll_cells_kind pcoll_cells_scatter;
 unsigned pcoll_cells_reduce_split(const struct pcoll_call *call,
                                   struct pcoll_cells_part parts[PCOLL_CELLS_PARTS]);
 
+/* Of both (algorithms/cells_reduce_groups.c). */
+unsigned pcoll_cells_reduce_by_groups(const struct pcoll_call *call,
+                                      struct pcoll_cells_part parts[PCOLL_CELLS_PARTS]);
+
 #endif

@@ -30,6 +30,17 @@ pcoll_cells_pieces(const struct pcoll_call *call, const struct pcoll_cells_kind 
 	return (len_bytes + most - 1) / most;
 }
 
+unsigned
+pcoll_cells_parts(const struct pcoll_cells *cells, const struct pcoll_call *call,
+                  const struct pcoll_cells_kind *kind,
+                  struct pcoll_cells_part parts[PCOLL_CELLS_PARTS])
+{
+	if (call->len_bytes >= CELLS_DIRECT_BYTES)
+		return kind->split ? kind->split(call, parts) : 0;
+	return cells && cells->groups.count > 1 && kind->by_groups ? kind->by_groups(call, parts)
+	                                                           : 0;
+}
+
 /* What has become of a device that was to do it; a call without one is as one that declined. */
 static enum pcoll_attempt_end
 attempt_end(const struct cells_op *op)
@@ -60,7 +71,7 @@ phase_waits_for(const struct cells_op *op, uint64_t phase)
 		return op->first + phase;
 	if (op->call.in_all && phase)
 		return op->first + 1;
-	return op->sends_result ? op->first : 0;
+	return op->results & (PCOLL_CELLS_SENDS_RESULT | PCOLL_CELLS_SENDS_PARTIAL) ? op->first : 0;
 }
 
 /* -- filling ----------------------------------------------------------------------------------- */
@@ -240,6 +251,11 @@ reads_count(const struct pcoll_cells *cells, enum pcoll_cells_reads reads)
 		return cells->rank + 1;
 	case PCOLL_READS_DOWN_BELOW:
 		return cells->rank;
+	case PCOLL_READS_GROUP_DOWN:
+		return pcoll_groups_leads(&cells->groups, cells->rank)
+		               ? pcoll_groups_members(&cells->groups) : 0;
+	case PCOLL_READS_LEADS_DOWN:
+		return cells->groups.count;
 	default:
 		return 0;
 	}
@@ -259,6 +275,10 @@ reads_from(const struct pcoll_cells *cells, const struct cells_op *op, enum pcol
 		return cells->rank - op->reads;
 	case PCOLL_READS_DOWN_BELOW:
 		return cells->rank - 1 - op->reads;
+	case PCOLL_READS_GROUP_DOWN:
+		return cells->groups.first[cells->groups.own + 1] - 1 - op->reads;
+	case PCOLL_READS_LEADS_DOWN:
+		return cells->groups.first[cells->groups.count - 1 - op->reads];
 	default:
 		rank = cells->rank + 1 + op->reads;
 		return rank < cells->size ? rank : rank - cells->size;
@@ -395,7 +415,7 @@ op_finish(struct pcoll_cells *cells)
 {
 	struct cells_op *op = cells->oldest;
 
-	if (attempt_end(op) == PCOLL_ATTEMPT_DECLINED)
+	if (attempt_end(op) == PCOLL_ATTEMPT_DECLINED && !(op->results & PCOLL_CELLS_KEEPS_PARTIAL))
 		pcoll_call_finish(&op->call);
 	if (PSI_UNLIKELY(op->call.attempt != NULL) && --op->call.attempt->parts == 0)
 		free(op->call.attempt);

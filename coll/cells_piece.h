@@ -66,7 +66,12 @@ phase_piece(const struct cells_op *op, uint64_t phase)
 static inline struct pcoll_cells_role
 op_role(const struct pcoll_cells *cells, const struct cells_op *op)
 {
-	return cells->rank == op->call.root ? op->kind->root : op->kind->others;
+	struct pcoll_cells_role role =
+		cells->rank == op->call.root ? op->kind->root : op->kind->others;
+
+	if (PSI_UNLIKELY(op->kind->leads_fill))
+		role.fills = role.fills && pcoll_groups_leads(&cells->groups, cells->rank);
+	return role;
 }
 
 /* What this member has for `to', and where it puts what `from' has for it. */

@@ -6,6 +6,7 @@
 #define PCOLL_CELLS_SIDE_H
 
 #include "coll/cells.h"
+#include "coll/groups.h"
 
 /* A cell's head is the phase, counted from 1, above whether the cell is direct and the lower bits
  * of how many phases its member has passed. */
@@ -28,7 +29,7 @@ struct cells_op {
 	uint64_t first, phases;         /* of the team's */
 	uint32_t number;                /* of the call on its team */
 	gex_Rank_t reads;               /* cells of the phase that is read, known to be read */
-	bool sends_result;              /* of the operation before */
+	unsigned results;               /* PCOLL_CELLS_ bits */
 	bool is_direct;                 /* this member's cells are, once it has filled one */
 };
 
@@ -50,6 +51,9 @@ struct pcoll_cells {
 	gex_Rank_t size, rank;
 	struct peer *peers;             /* [size]; its own too */
 	bool all_here;                  /* members of this process */
+	struct pcoll_groups groups;
+	unsigned char *partial;         /* what its group has combined, if it leads one of
+	                                 * several */
 	/* The thread that advances it alone uses these. */
 	uint64_t filled, taken;         /* phases: their cell is filled, if it is to be; passed */
 	struct psi_distance distance;   /* of those who read its cells */
@@ -95,6 +99,11 @@ cells_unlock(struct pcoll_cells *cells)
  * the thread that advances it. */
 bool pcoll_cells_fill(struct pcoll_cells *cells);
 bool pcoll_cells_read(struct pcoll_cells *cells);
+/* Divides a call; returns how many parts it has, 0 for none.  cells may be NULL before the first
+ * call. */
+unsigned pcoll_cells_parts(const struct pcoll_cells *cells, const struct pcoll_call *call,
+                           const struct pcoll_cells_kind *kind,
+                           struct pcoll_cells_part parts[PCOLL_CELLS_PARTS]);
 /* The room for a phase of a member: one's own, or one that is filled. */
 unsigned char *pcoll_cells_room(struct pcoll_cells *cells, gex_Rank_t rank, uint64_t phase);
 

@@ -238,12 +238,9 @@ barrier_of_job_open(unsigned number, enum psi_counter counter, enum psi_wait_kin
 {
 	of_job[number] = (struct pcoll_barrier){
 		.tm = psi.tm, .counter = counter, .kind = kind,
-		.shm_barrier = {
-			.area = pcoll_shm_barrier_is_available()
-			                 ? &psi.shared->barriers[number] : NULL,
-			.size = psi.boot.size,
-			.rank = psi.boot.rank,
-		},
+		.shm_barrier = pcoll_shm_barrier_make(
+			NULL, pcoll_shm_barrier_is_available() ? &psi.shared->barriers[number]
+		                                               : NULL),
 		.phase = { .series = PCOLL_SERIES + number },
 	};
 }
@@ -258,14 +255,6 @@ barriers_open(void)
 }
 
 /* -- a team's ---------------------------------------------------------------------------------- */
-
-static struct pcoll_shm_barrier
-shm_barrier_of(gex_TM_t tm)
-{
-	return (struct pcoll_shm_barrier){
-		.area = tm->group->barrier_area, .tm = tm, .size = tm->size, .rank = tm->rank,
-	};
-}
 
 static struct pcoll_barrier *
 barrier_take(gex_TM_t tm)
@@ -284,7 +273,7 @@ barrier_take(gex_TM_t tm)
 	barrier->tm = tm;
 	barrier->counter = PSI_COUNT_COLLECTIVES;
 	barrier->kind = PSI_FOR_COLLECTIVE;
-	barrier->shm_barrier = shm_barrier_of(tm);
+	barrier->shm_barrier = pcoll_shm_barrier_make(tm, tm->group->barrier_area);
 	barrier->before = phases_started(barrier);
 	return barrier;
 }
@@ -319,7 +308,8 @@ barrier_has_begun_one_more(gex_TM_t tm)
 {
 	const struct pcoll_barrier *barrier = tm->barrier;
 	const uint64_t phases = barrier ? phases_finished(barrier) - barrier->before : 0;
-	const struct pcoll_shm_barrier shm_barrier = shm_barrier_of(tm);
+	const struct pcoll_shm_barrier shm_barrier =
+		pcoll_shm_barrier_make(tm, tm->group->barrier_area);
 
 	return shm_barrier.area && pcoll_shm_barrier_is_entered(&shm_barrier, phases + 1);
 }

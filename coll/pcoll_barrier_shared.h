@@ -15,10 +15,16 @@ struct pcoll_shm_barrier {
 	struct psi_barrier_area *area;
 	gex_TM_t tm;                    /* NULL: the job's */
 	uint32_t size, rank;
+	/* Many ranks count in groups, PSI_BARRIER_FLAGS of these at most (coll/groups.h). */
+	uint32_t groups, group, group_members;
+	uint64_t sleeps;                /* of the calling thread, when it entered */
 	uint32_t seen;                  /* with flags: all ranks below it are in this phase */
 	bool fenced;                    /* ... and this one has looked behind its fence */
 	struct pcoll_names gathered;
 };
+
+/* A member's side, area NULL: it has none.  tm NULL: the job's. */
+struct pcoll_shm_barrier pcoll_shm_barrier_make(gex_TM_t tm, struct psi_barrier_area *area);
 
 /* Do all ranks of the job share memory, and is that not masked? */
 bool pcoll_shm_barrier_is_available(void);

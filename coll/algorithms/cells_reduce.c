@@ -11,9 +11,11 @@
 const struct pcoll_cells_kind pcoll_cells_reduce_to_one = {
 	.operation = PCOLL_REDUCE_TO_ONE, .combines = true,
 	.root = EACH, .others = { .fills = true, .reads = PCOLL_READS_NONE },
+	.by_groups = pcoll_cells_reduce_by_groups,
 };
 
 const struct pcoll_cells_kind pcoll_cells_reduce_to_all = {
 	.operation = PCOLL_REDUCE_TO_ALL, .combines = true,
 	.root = EACH, .others = EACH, .split = pcoll_cells_reduce_split,
+	.by_groups = pcoll_cells_reduce_by_groups,
 };

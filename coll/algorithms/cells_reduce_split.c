@@ -57,7 +57,7 @@ pcoll_cells_reduce_split(const struct pcoll_call *call,
 	parts[count++].call.dst = block;
 	parts[count] = (struct pcoll_cells_part){
 		.kind = &pcoll_cells_gather_all, .call = part_of(call, 0, each),
-		.sends_result = true };
+		.results = PCOLL_CELLS_SENDS_RESULT };
 	parts[count].call.src = block;
 	parts[count++].call.out_all = call->out_all;
 	parts[0].call.in_all = call->in_all;

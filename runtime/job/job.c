@@ -106,25 +106,69 @@ job_read_settings(void)
 	pboot_hang_after(psi.hang_report_ns);
 }
 
+/* What a rank tells the others of its host of the CPUs. */
+struct job_cpus {
+	struct psi_cpus allowed;
+	uint64_t quota_milli;
+	uint32_t cache;                 /* psi_topology_cache */
+};
+
+/* In fewer ranks nobody looks at caches (coll/groups.c), and to read of them takes time. */
+enum { CACHES_LEAST = 16 };
+
+/* Sets psi.cache_of, unless some rank of the host shares its CPUs.  All ranks of the host come to
+ * the same, as all[i] and sets[i] are of the rank with index i. */
+static void
+job_know_caches(const struct job_cpus *all, const struct psi_cpus *sets)
+{
+	const uint32_t here = psi.host_places;
+	struct psi_topology topology = { .usable_cpus = 0 };
+	uint32_t *cache_of;
+
+	for (uint32_t i = 0; i < here; i++) {
+		topology.quota_milli = all[i].quota_milli;
+		if (psi_topology_crowded(&topology, sets, here, i))
+			return;
+	}
+	cache_of = malloc(here * sizeof *cache_of);
+	if (!cache_of)
+		psi_fatal("no memory for the CPUs of %u ranks", here);
+	for (uint32_t i = 0; i < here; i++)
+		cache_of[i] = all[i].cache;
+	psi.cache_of = cache_of;
+	psi.host_cpus = psi_cpus_count_all(sets, here);
+}
+
 /* All ranks of the host exchange their CPUs, so that all come to answers that fit. */
 static void
 job_know_cpus(void)
 {
 	struct psi_topology topology;
-	struct psi_cpus *all = calloc(psi.boot.size, sizeof *all);
+	struct job_cpus own = { .cache = PSI_NO_CACHE };
+	struct job_cpus *all = calloc(psi.boot.size, sizeof *all);
 	const uint32_t here = psi.host_places, me = psi.host_index[psi.boot.rank];
+	struct psi_cpus *sets = calloc(here, sizeof *sets);
 
-	if (!all)
+	if (!all || !sets)
 		psi_fatal("no memory for the CPUs of %u ranks", psi.boot.size);
 	psi_topology_read("", &topology);
-	pboot_exchange(&topology.allowed, sizeof topology.allowed, all);
-	for (uint32_t i = 0; i < here; i++)
+	own.allowed = topology.allowed;
+	own.quota_milli = topology.quota_milli;
+	if (here >= CACHES_LEAST)
+		own.cache = psi_topology_cache("", &topology.allowed);
+	pboot_exchange(&own, sizeof own, all);
+	for (uint32_t i = 0; i < here; i++) {
 		all[i] = all[psi.host_ranks[i]];
+		sets[i] = all[i].allowed;
+	}
 	psi.cpus = topology.usable_cpus;
-	psi.crowded = psi_topology_crowded(&topology, all, here, me);
+	psi.crowded = psi_topology_crowded(&topology, sets, here, me);
 	psi.ranks_per_cpu = (here + psi.cpus - 1) / psi.cpus;
 	if (psi.ranks_per_cpu < 2)
 		psi.ranks_per_cpu = 2;
+	if (here >= CACHES_LEAST)
+		job_know_caches(all, sets);
+	free(sets);
 	free(all);
 }
 

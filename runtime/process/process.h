@@ -28,6 +28,11 @@ struct psi_job {
 	uint32_t ranks_per_cpu;         /* rounded up; at least 2, for threads may crowd too */
 	_Atomic bool threads_crowd;     /* ... or more threads that call; kept by thread.c */
 	uint32_t cpus;                  /* that this process may use */
+	/* Where no rank of this host shares its CPUs: the lowest CPU of those with which each rank
+	 * shares its last cache, or PSI_NO_CACHE, by index on the host, and the CPUs of all.  Else
+	 * NULL and 0. */
+	const uint32_t *cache_of;
+	uint32_t host_cpus;
 	bool open;                      /* init has finished */
 	bool networked;                 /* some ranks are reached by a network */
 	bool checks;                    /* all rules are looked at (rules.h) */

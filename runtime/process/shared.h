@@ -118,9 +118,10 @@ uint64_t psi_block_count(const struct psi_block *block, enum psi_counter which);
 /*
  * A barrier (coll/pcoll_barrier_shared.c).
  *
- * arrived   names, and how many have entered; of many ranks
+ * arrived   names, and how many have entered, or how many groups of them; of many ranks
  * complete  names, and the lower bits of the phase that was completed last; of many ranks
- * flags     of one rank each: names, and the lower bits of the last phase of that parity
+ * flags     of one rank each: names, and the lower bits of the last phase of that parity; of many
+ *           ranks, the first word of one group each: as `arrived'
  * left      members that will not look again; of a team
  */
 struct psi_barrier_area {

@@ -8,6 +8,7 @@
 
 unsigned psi_ways_masked;
 uint64_t psi_first_phase;
+uint32_t psi_group_members;
 
 static _Atomic uint8_t *roads;  /* [places]: enum psi_road; NULL before init */
 
@@ -22,6 +23,10 @@ static const struct psi_setting rows[] = {
 	  .unit = "B", .max = INT64_MAX / 4,
 	  .help = "phases of collectives by cells count from here, so that it can be tested how "
 	          "counters wrap" },
+	{ .name = "PST_TEST_COLL_GROUP", .kind = PSI_SETTING_INT, .default_text = "0", .max = 1000,
+	  .help = "members of a group in collectives by cells and barriers, so that groups can be "
+	          "tested where ranks share CPUs; 0: as many as share a cache, where each has a "
+	          "CPU" },
 };
 
 const struct psi_setting_table psi_settings_reach = PSI_SETTING_TABLE("Reference", rows);
@@ -31,6 +36,7 @@ psi_reach_open(void)
 {
 	psi_ways_masked = (unsigned)psi_setting_set(&rows[0]);
 	psi_first_phase = psi_setting_size(&rows[1]);
+	psi_group_members = (uint32_t)psi_setting_int(&rows[2]);
 	psi_vm_open();
 	roads = calloc((size_t)psi.boot.size * GASNET_MAXEPS, sizeof *roads);
 	if (!roads)

@@ -30,8 +30,9 @@ enum psi_way {
 /* The masked kinds; constant after init. */
 extern unsigned psi_ways_masked;
 
-/* PST_TEST_COLL_PHASE; constant after init. */
+/* PST_TEST_COLL_PHASE and PST_TEST_COLL_GROUP; constant after init. */
 extern uint64_t psi_first_phase;
+extern uint32_t psi_group_members;
 
 static inline bool psi_way_is_masked(enum psi_way way) { return psi_ways_masked & way; }
 

@@ -194,6 +194,54 @@ cpus_meet(const struct psi_cpus *a, const struct psi_cpus *b)
 	return both != 0;
 }
 
+static uint32_t
+cpus_lowest(const struct psi_cpus *cpus)
+{
+	uint32_t cpu = 0;
+
+	while (cpu < PSI_CPUS_MAX && !cpus_have(cpus, cpu))
+		cpu++;
+	return cpu;
+}
+
+static bool
+cpus_contain(const struct psi_cpus *cpus, const struct psi_cpus *part)
+{
+	uint64_t beyond = 0;
+	size_t i;
+
+	for (i = 0; i < WORDS; i++)
+		beyond |= part->bits[i] & ~cpus->bits[i];
+	return beyond == 0;
+}
+
+/* The CPUs that share the cache of that index with this one.  Caches are listed from the nearest to
+ * the last. */
+static bool
+cache_read(const char *root, uint32_t cpu, unsigned index, struct psi_cpus *out)
+{
+	char path[PSI_HOSTFILE_PATH], text[TEXT_BYTES];
+
+	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/cache/index%u/shared_cpu_list",
+		 cpu, index);
+	*out = (struct psi_cpus) { { 0 } };
+	return psi_hostfile_read(root, path, text, sizeof text) && psi_cpus_parse(text, out);
+}
+
+uint32_t
+psi_topology_cache(const char *root, const struct psi_cpus *cpus)
+{
+	const uint32_t cpu = cpus_lowest(cpus);
+	struct psi_cpus sharers;
+	uint32_t lowest = PSI_NO_CACHE;
+	unsigned index;
+
+	for (index = 0; cpu < PSI_CPUS_MAX && cache_read(root, cpu, index, &sharers); index++)
+		if (cpus_contain(&sharers, cpus))
+			lowest = cpus_lowest(&sharers);
+	return lowest;
+}
+
 static void
 cpus_join(struct psi_cpus *into, const struct psi_cpus *more)
 {
@@ -201,6 +249,17 @@ cpus_join(struct psi_cpus *into, const struct psi_cpus *more)
 
 	for (i = 0; i < WORDS; i++)
 		into->bits[i] |= more->bits[i];
+}
+
+uint32_t
+psi_cpus_count_all(const struct psi_cpus *sets, uint32_t count)
+{
+	struct psi_cpus all = { { 0 } };
+	uint32_t i;
+
+	for (i = 0; i < count; i++)
+		cpus_join(&all, &sets[i]);
+	return psi_cpus_count(&all);
 }
 
 bool

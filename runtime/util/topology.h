@@ -26,6 +26,8 @@ struct psi_topology {
 void psi_topology_read(const char *root, struct psi_topology *out);
 
 uint32_t psi_cpus_count(const struct psi_cpus *cpus);
+/* In any of these sets. */
+uint32_t psi_cpus_count_all(const struct psi_cpus *sets, uint32_t count);
 
 /* "0-3,7" or "3": true, and adds them to *out; false if the text is something else. */
 bool psi_cpus_parse(const char *text, struct psi_cpus *out);
@@ -40,5 +42,11 @@ const char *psi_cpus_print(const struct psi_cpus *cpus, char *buf, size_t size);
  */
 bool psi_topology_crowded(const struct psi_topology *topology, const struct psi_cpus *sets,
 			  uint32_t ranks, uint32_t me);
+
+enum { PSI_NO_CACHE = PSI_CPUS_MAX };
+
+/* The lowest CPU of those that share the last cache which all these CPUs have in common;
+ * PSI_NO_CACHE: they have none. */
+uint32_t psi_topology_cache(const char *root, const struct psi_cpus *cpus);
 
 #endif

@@ -27,7 +27,7 @@
  *   X1, X2       data_on_message in pcoll_data.c, slot_receiving in executor.c: payload, to a thread that finds all bytes
  *                counted
  *   X3, X4       pcoll_op_changed, op_run in pcoll_engine.c: either a step sees a change, or another step follows
- *   G1, G2, G3   phase_count_in, phase_is_told in pcoll_barrier_shared.c: what ranks wrote before a phase, to the last that
+ *   G1, G2, G3   count_in, phase_count_in, phase_is_told in pcoll_barrier_shared.c: what ranks wrote before a phase, to the last that
  *                enters (G1) and from that one to the others (G2, G3), with the count back at zero for the next phase
  *   G4, G5       pcoll_shm_barrier_enter, phase_looks in pcoll_barrier_shared.c: the same, from each rank to each
  *   G6, G7       pcoll_barrier_area_leave, number_is_free in pcoll_lend.c: the last looks of a team's members, to

@@ -80,6 +80,24 @@ START_TEST(affinity_and_online)
 }
 END_TEST
 
+START_TEST(last_cache_in_common)
+{
+	struct psi_cpus own = cpus("6"), pair = cpus("6-7"), all = cpus("0-7");
+
+	ck_assert_uint_eq(psi_topology_cache(root, &own), PSI_NO_CACHE);
+	pt_root_file("/sys/devices/system/cpu/cpu6/cache/index0/shared_cpu_list", "6\n");
+	pt_root_file("/sys/devices/system/cpu/cpu6/cache/index1/shared_cpu_list", "4-7\n");
+	pt_root_file("/sys/devices/system/cpu/cpu0/cache/index0/shared_cpu_list", "0-3\n");
+	ck_assert_uint_eq(psi_topology_cache(root, &own), 4);
+	ck_assert_uint_eq(psi_topology_cache(root, &pair), 4);
+	ck_assert_uint_eq(psi_topology_cache(root, &all), PSI_NO_CACHE);
+	pt_root_file("/sys/devices/system/cpu/cpu0/cache/index1/shared_cpu_list", "0-7\n");
+	ck_assert_uint_eq(psi_topology_cache(root, &all), 0);
+	memset(&own, 0, sizeof own);
+	ck_assert_uint_eq(psi_topology_cache(root, &own), PSI_NO_CACHE);
+}
+END_TEST
+
 START_TEST(nothing_to_read)
 {
 	struct psi_topology topology = read_topology();
@@ -182,6 +200,7 @@ main(void)
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, lists_of_cpus);
 	tcase_add_test(tests, affinity_and_online);
+	tcase_add_test(tests, last_cache_in_common);
 	tcase_add_test(tests, nothing_to_read);
 	tcase_add_test(tests, quota_v1_is_the_least_on_the_way_up);
 	tcase_add_test(tests, quota_v2);
