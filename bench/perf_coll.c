@@ -11,24 +11,26 @@
 
 #include <string.h>
 
-enum { KIND_SHIFT = 24 }; /* kinds stand above an order's bytes */
+enum { KIND_SHIFT = 24, SYNC_SHIFT = 28 }; /* kinds stand above an order's bytes, then modes */
 
 static struct perf_blocks blocks;
+static gex_Flags_t sync_flags;
 static gex_TM_t own_team; /* of all ranks; devices take its barriers, not the job's */
 
-#define MOVES(name, ...)                                                              \
-	static void coll_##name(gex_Rank_t root, size_t bytes)                        \
-	{                                                                             \
-		(void)root;                                                           \
-		pst_##name(perf_tm, __VA_ARGS__, bytes, 0);                           \
+#define MOVES(name, ...)                                                        \
+	static void coll_##name(gex_Rank_t root, size_t bytes)                  \
+	{                                                                       \
+		(void)root;                                                     \
+		pst_##name(perf_tm, __VA_ARGS__, bytes, sync_flags);            \
 	}
 
-#define REDUCES(name, ...)                                                            \
-	static void coll_##name(gex_Rank_t root, size_t bytes)                        \
-	{                                                                             \
-		(void)root;                                                           \
-		pst_##name(perf_tm, __VA_ARGS__, GEX_DT_DBL, sizeof(double),          \
-		           bytes / sizeof(double), GEX_OP_ADD, NULL, NULL, 0);        \
+#define REDUCES(name, ...)                                                      \
+	static void coll_##name(gex_Rank_t root, size_t bytes)                  \
+	{                                                                       \
+		(void)root;                                                     \
+		pst_##name(perf_tm, __VA_ARGS__, GEX_DT_DBL, sizeof(double),    \
+		           bytes / sizeof(double), GEX_OP_ADD, NULL, NULL,      \
+		           sync_flags);                                         \
 	}
 
 MOVES(bcast, root, blocks.target, blocks.source)
@@ -81,9 +83,16 @@ static const struct collective {
 static void
 collectives_run(unsigned count, size_t order)
 {
-	const struct collective *collective = &collectives[order >> KIND_SHIFT];
+	static const gex_Flags_t flags[] = {
+		[PERF_SYNC_DEFAULT] = 0,
+		[PERF_SYNC_NO] = PST_IN_NOSYNC | PST_OUT_NOSYNC,
+		[PERF_SYNC_MY] = PST_IN_MYSYNC | PST_OUT_MYSYNC,
+		[PERF_SYNC_ALL] = PST_IN_ALLSYNC | PST_OUT_ALLSYNC,
+	};
+	const struct collective *collective = &collectives[order >> KIND_SHIFT & 15];
 	const size_t bytes = order & ((1u << KIND_SHIFT) - 1);
 
+	sync_flags = flags[order >> SYNC_SHIFT];
 	for (unsigned i = 0; i < count; i++)
 		collective->call(i % perf_ranks, bytes);
 	pst_barrier(perf_tm, 0);
@@ -107,6 +116,8 @@ const struct perf_module perf_coll_module = {
 	.follow = collectives_run,
 };
 
+static enum perf_sync sync_wanted; /* in rank 0 */
+
 static double
 batch_coll(const struct perf_point *point, unsigned count)
 {
@@ -115,7 +126,7 @@ batch_coll(const struct perf_point *point, unsigned count)
 
 	while (strcmp(collectives[kind].name, point->kind) != 0)
 		kind++;
-	order = kind << KIND_SHIFT | point->bytes;
+	order = (size_t)sync_wanted << SYNC_SHIFT | kind << KIND_SHIFT | point->bytes;
 	perf_job_order(PERF_COLLECTIVES, count, order);
 	start = perf_now_ns();
 	collectives_run(count, order);
@@ -144,6 +155,7 @@ perf_coll(const struct perf_options *options)
 		{ 0 },
 	};
 
+	sync_wanted = options->sync;
 	perf_plan_run("coll", kinds, sizes, &style, options);
 	return 0;
 }

@@ -82,6 +82,20 @@ parse_secs(struct perf_options *options, const char *text)
 		options_note_error(options, "seconds must be from 0.001 to 3600:", text);
 }
 
+static void
+parse_sync(struct perf_options *options, const char *text)
+{
+	static const char *const words[] = {
+		[PERF_SYNC_NO] = "no", [PERF_SYNC_MY] = "my", [PERF_SYNC_ALL] = "all",
+	};
+
+	for (int i = PERF_SYNC_NO; i <= PERF_SYNC_ALL; i++)
+		if (strcmp(text, words[i]) == 0)
+			options->sync = (enum perf_sync)i;
+	if (options->sync == PERF_SYNC_DEFAULT)
+		options_note_error(options, "synchronisation is no, my or all:", text);
+}
+
 /* In optopt getopt leaves a letter, or the val of an option without a value; else the word is
  * wrong. */
 static void
@@ -113,6 +127,7 @@ perf_options_parse(struct perf_options *options_out, int argc, char **argv)
 		{ "ranks", required_argument, NULL, 'r' },
 		{ "secs", required_argument, NULL, 's' },
 		{ "sizes", required_argument, NULL, 'z' },
+		{ "sync", required_argument, NULL, 'y' },
 		{ 0 },
 	};
 	struct perf_options options = { .secs = 0.2 };
@@ -144,6 +159,9 @@ perf_options_parse(struct perf_options *options_out, int argc, char **argv)
 			break;
 		case 'z':
 			options.sizes[parse_list(&options, optarg, 1, options.sizes)] = 0;
+			break;
+		case 'y':
+			parse_sync(&options, optarg);
 			break;
 		case ':':
 			options_note_error(&options, "a value is missing after", argv[optind - 1]);

@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 
+/* How collectives synchronise their ranks (penstock_coll.h). */
+enum perf_sync { PERF_SYNC_DEFAULT, PERF_SYNC_NO, PERF_SYNC_MY, PERF_SYNC_ALL };
+
 enum {
 	PERF_LIST = 64,
 	PERF_MAX_BYTES = 4 << 20, /* of one transfer */
@@ -16,6 +19,7 @@ struct perf_options {
 	size_t sizes[PERF_LIST + 1]; /* up to a 0; none: the subcommand's own */
 	unsigned ranks[PERF_LIST];
 	unsigned rank_count;
+	enum perf_sync sync;
 	const char *launcher;
 	char error[128]; /* empty: the command line is good */
 };
