@@ -5,7 +5,7 @@
  * A member's side is never given back to the system, so that an event may ask at any time, and its
  * operations go on counting when another team takes it.
  */
-#include "coll/cells_side.h"
+#include "coll/cells_piece.h"
 #include "coll/device.h"
 
 #include "runtime/op/event.h"
@@ -25,43 +25,7 @@ static struct {
 	uint64_t walks;
 } all;
 
-static uint64_t
-ops_finished(const struct pcoll_cells *cells)
-{
-	return atomic_load_explicit(&cells->finished,
-	                            memory_order_acquire); /* V6: acquire, from V5 in op_finish */
-}
-
-static uint64_t
-ops_started(const struct pcoll_cells *cells)
-{
-	return atomic_load_explicit(&cells->started, memory_order_relaxed);
-}
-
 /* -- advancing --------------------------------------------------------------------------------- */
-
-static void
-inbox_take(struct pcoll_cells *cells)
-{
-	struct cells_op *first;
-
-	if (!atomic_load_explicit(&cells->has_inbox, memory_order_relaxed))
-		return;
-	cells_lock(cells);
-	first = cells->inbox;
-	cells->inbox = NULL;
-	cells->inbox_last = &cells->inbox;
-	atomic_store_explicit(&cells->has_inbox, false, memory_order_relaxed);
-	cells_unlock(cells);
-	if (cells->oldest)
-		cells->newest->next = first;
-	else
-		cells->oldest = first;
-	if (!cells->filling)
-		cells->filling = first;
-	for (cells->newest = first; cells->newest->next; cells->newest = cells->newest->next)
-		;
-}
 
 /* Members that sleep look again.  Those of this process are woken as its other threads are. */
 static void
@@ -96,28 +60,41 @@ cells_lag(const struct pcoll_cells *cells)
 static bool
 turn_take(struct pcoll_cells *cells)
 {
+	const bool threaded = psi.threaded;
 	bool taken;
 
-	cells_lock(cells);
+	if (threaded)
+		psi_spinlock_lock(&cells->lock);
 	taken = !cells->busy;
 	cells->busy = true;
 	if (!taken)
 		cells->others_look = true;
-	cells_unlock(cells);
+	if (threaded)
+		psi_spinlock_unlock(&cells->lock);
 	return taken;
 }
 
-static void
-turn_give(struct pcoll_cells *cells)
+/* With several threads. */
+static __attribute__((noinline)) void
+turn_hand_on(struct pcoll_cells *cells)
 {
 	bool others_look;
 
-	cells_lock(cells);
+	psi_spinlock_lock(&cells->lock);
 	others_look = cells->others_look;
 	cells->others_look = cells->busy = false;
-	cells_unlock(cells);
+	psi_spinlock_unlock(&cells->lock);
 	if (others_look)
 		psi_wake_own();
+}
+
+static inline void
+turn_give(struct pcoll_cells *cells)
+{
+	if (PSI_UNLIKELY(psi.threaded))
+		turn_hand_on(cells);
+	else
+		cells->others_look = cells->busy = false;
 }
 
 /* Members that sleep read large cells at the same time as this one. */
@@ -133,7 +110,7 @@ cells_step(struct pcoll_cells *cells)
 	bool filled, read, untold = false;
 
 	do {
-		inbox_take(cells);
+		pcoll_cells_inbox_take(cells);
 		filled = pcoll_cells_fill(cells);
 		untold = untold || filled;
 		if (filled && cells_are_large(cells)) {
@@ -148,6 +125,18 @@ cells_step(struct pcoll_cells *cells)
 	if (untold)
 		cells_wake(cells);
 	atomic_store_explicit(&cells->lags, cells_lag(cells), memory_order_relaxed);
+	atomic_store_explicit(&cells->awaited,
+	                      cells->filling || cells->direct ? 0 : cells->missing,
+	                      memory_order_relaxed);
+}
+
+/* The only operation has been carried out as far as can be, so there is nothing to step. */
+static void
+cells_tell(struct pcoll_cells *cells)
+{
+	cells->is_carried_out = false;
+	cells_wake(cells);
+	atomic_store_explicit(&cells->awaited, cells->missing, memory_order_relaxed);
 }
 
 /* False: another thread is at it. */
@@ -161,15 +150,33 @@ cells_advance(struct pcoll_cells *cells)
 	return true;
 }
 
+/* A look that is cheaper than to advance: has the cell come for which all wait?  It comes after all
+ * that the wait before it has armed, so whoever sleeps now is woken by who fills the cell (D4). */
+static bool
+cells_may_advance(struct pcoll_cells *cells)
+{
+	const uint64_t awaited = atomic_load_explicit(&cells->awaited, memory_order_relaxed);
+	const uint64_t phase = (awaited >> CELLS_HEAD_PHASE_AT) - 1;
+	const struct peer *peer = &cells->peers[awaited & CELLS_AWAITED_RANK_MASK];
+
+	if (!awaited || atomic_load_explicit(&cells->has_inbox, memory_order_relaxed))
+		return true;
+	return atomic_load_explicit(&peer->cells->line[phase % PSI_CELLS].head,
+	                            memory_order_relaxed) >> CELLS_HEAD_PHASE_AT ==
+	       awaited >> CELLS_HEAD_PHASE_AT;
+}
+
 static bool
 cells_is_over(const void *object, uint64_t number)
 {
 	struct pcoll_cells *cells = (struct pcoll_cells *)(uintptr_t)object;
 
-	if (ops_finished(cells) >= number)
+	if (pcoll_cells_finished(cells) >= number)
 		return true;
+	if (PSI_LIKELY(!cells_may_advance(cells)))
+		return false;
 	(void)cells_advance(cells);
-	return ops_finished(cells) >= number;
+	return pcoll_cells_finished(cells) >= number;
 }
 
 /* -- those behind ------------------------------------------------------------------------------ */
@@ -309,6 +316,7 @@ cells_open(gex_TM_t tm)
 	cells->room_until = psi_first_phase + PSI_CELLS;
 	cells->inbox_last = &cells->inbox;
 	peers_open(cells, tm);
+	cells->own = cells->peers[cells->rank].cells;
 	cells->all_here = peers_are_here(cells);
 	groups_open(cells);
 	cells->is_refused = false;
@@ -321,68 +329,6 @@ cells_of(gex_TM_t tm)
 	if (!tm->cells)
 		tm->cells = cells_open(tm);
 	return tm->cells;
-}
-
-/* Of a call of that length, or a part of one.  Returns the operation's number, counted from 1. */
-static uint64_t
-op_start(struct pcoll_cells *cells, const struct pcoll_call *call,
-         const struct pcoll_cells_kind *kind, size_t call_bytes, unsigned results)
-{
-	struct cells_op *op;
-	uint64_t number;
-
-	psi_team_hold(call->tm);
-	cells_lock(cells);
-	op = cells->spare;
-	if (op)
-		cells->spare = op->next;
-	else
-		op = malloc(sizeof *op);
-	if (!op)
-		psi_fatal("no memory for collectives in flight");
-	pcoll_call_copy(&op->call, call);
-	op->next = NULL;
-	op->kind = kind;
-	op->call_bytes = call_bytes;
-	op->results = results;
-	if (PSI_UNLIKELY(results & PCOLL_CELLS_KEEPS_PARTIAL))
-		op->call.dst = cells->partial;
-	if (PSI_UNLIKELY(results & PCOLL_CELLS_SENDS_PARTIAL))
-		op->call.src = cells->partial;
-	op->is_direct = false;
-	op->first = cells->ahead;
-	op->phases = pcoll_cells_pieces(call, kind) + call->in_all + call->out_all;
-	op->number = call->tm->collectives;
-	op->reads = 0;
-	cells->ahead += op->phases;
-	atomic_store_explicit(&cells->peers[cells->rank].cells->started, (uint32_t)cells->ahead,
-	                      memory_order_relaxed);
-	*cells->inbox_last = op;
-	cells->inbox_last = &op->next;
-	atomic_store_explicit(&cells->has_inbox, true, memory_order_relaxed);
-	number = ops_started(cells) + 1;
-	atomic_store_explicit(&cells->started, number, memory_order_relaxed);
-	cells_unlock(cells);
-	return number;
-}
-
-/* The same of the parts of a call; returns the number of the last. */
-static uint64_t
-ops_start(struct pcoll_cells *cells, const struct pcoll_call *call,
-          const struct pcoll_cells_kind *kind)
-{
-	struct pcoll_cells_part parts[PCOLL_CELLS_PARTS];
-	const unsigned count = pcoll_cells_parts(cells, call, kind, parts);
-	uint64_t number = 0;
-
-	if (!count)
-		return op_start(cells, call, kind, call->len_bytes, 0);
-	if (PSI_UNLIKELY(call->attempt != NULL))
-		call->attempt->parts = count;
-	for (unsigned i = 0; i < count; i++)
-		number = op_start(cells, &parts[i].call, parts[i].kind, call->len_bytes,
-		                  parts[i].results);
-	return number;
 }
 
 static void
@@ -408,7 +354,7 @@ cells_describe(const void *object, uint64_t number, char text_out[PSI_WHERE_BYTE
 	if (!turn_take(cells))
 		return;
 	op = cells->oldest;
-	for (before = ops_finished(cells) + 1; op && before < number; before++)
+	for (before = pcoll_cells_finished(cells) + 1; op && before < number; before++)
 		op = op->next;
 	if (op)
 		op_describe(op, text_out);
@@ -420,17 +366,26 @@ pcoll_cells_start(const struct pcoll_call *call, const struct pcoll_cells_kind *
 {
 	struct pcoll_cells *cells = cells_of(call->tm);
 	gex_Event_t event;
+	const bool has_turn = turn_take(cells);
 	uint64_t number;
 	bool advanced;
 
 	psi_count(psi_block()->count, PSI_COUNT_COLLECTIVES);
-	if (call->len_bytes <= PSI_CELL_ROOM_BYTES && cells->groups.count == 1)
-		number = op_start(cells, call, kind, call->len_bytes, 0);
-	else
-		number = ops_start(cells, call, kind);
+	if (has_turn)
+		pcoll_cells_inbox_take(cells);      /* calls before this one come first */
+	number = pcoll_cells_ops_start(cells, call, kind, has_turn);
 	call->tm->collectives++;
-	advanced = cells_advance(cells);
-	if (ops_finished(cells) >= number)
+	if (PSI_LIKELY(has_turn)) {
+		if (PSI_LIKELY(cells->is_carried_out))
+			cells_tell(cells);
+		else
+			cells_step(cells);
+		turn_give(cells);
+		advanced = true;
+	} else {
+		advanced = cells_advance(cells);
+	}
+	if (pcoll_cells_finished(cells) >= number)
 		return GEX_EVENT_INVALID;
 	if (!advanced || atomic_load_explicit(&cells->lags, memory_order_relaxed))
 		behind_add(cells);

@@ -95,7 +95,7 @@ pcoll_cells_fill_direct(struct pcoll_cells *cells, const struct cells_op *op)
 static struct cells_piece
 piece_at_once(const struct cells_op *op, uint64_t phase)
 {
-	const size_t most = piece_most(&op->call, op->kind);
+	const size_t most = op->piece_bytes;
 	const size_t together = BYTES_AT_ONCE > most ? BYTES_AT_ONCE / most : 1;
 	struct cells_piece piece = phase_piece(op, phase);
 	size_t left = op->call.len_bytes - piece.at;

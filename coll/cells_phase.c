@@ -7,40 +7,6 @@
 
 #include <stdlib.h>
 
-/* A message brings a long payload to its one reader sooner (docs/performance.md, Collectives); but
- * for an exchange of two, in which each reads all that the other has in a room. */
-static bool
-messages_are_sooner(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
-{
-	return call->len_bytes > PSI_CELL_ROOM_BYTES &&
-	       (kind->names_reader ||
-	        (kind->src_blocks && kind->dst_blocks && call->tm->size > 2));
-}
-
-uint64_t
-pcoll_cells_pieces(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
-{
-	const size_t most = piece_most(call, kind), len_bytes = call->len_bytes;
-
-	if (most == len_bytes && len_bytes * pieces_in_cell(call, kind) <= line_most(kind))
-		return 1;
-	/* A member that fills a room may end before others have mapped it. */
-	if (!most || !pboot_range_outlives_maker() || messages_are_sooner(call, kind))
-		return 0;
-	return (len_bytes + most - 1) / most;
-}
-
-unsigned
-pcoll_cells_parts(const struct pcoll_cells *cells, const struct pcoll_call *call,
-                  const struct pcoll_cells_kind *kind,
-                  struct pcoll_cells_part parts[PCOLL_CELLS_PARTS])
-{
-	if (call->len_bytes >= CELLS_DIRECT_BYTES)
-		return kind->split ? kind->split(call, parts) : 0;
-	return cells && cells->groups.count > 1 && kind->by_groups ? kind->by_groups(call, parts)
-	                                                           : 0;
-}
-
 /* What has become of a device that was to do it; a call without one is as one that declined. */
 static enum pcoll_attempt_end
 attempt_end(const struct cells_op *op)
@@ -53,13 +19,13 @@ attempt_end(const struct cells_op *op)
 }
 
 static struct pcoll_cells_role
-phase_role(const struct pcoll_cells *cells, const struct cells_op *op, uint64_t phase)
+phase_role(const struct cells_op *op, uint64_t phase)
 {
 	const struct pcoll_cells_role sync = { .fills = true, .reads = PCOLL_READS_OTHERS };
 
 	if (attempt_end(op) == PCOLL_ATTEMPT_DONE)
 		return (struct pcoll_cells_role){ .reads = PCOLL_READS_NONE };
-	return phase_is_sync(op, phase) ? sync : op_role(cells, op);
+	return phase_is_sync(op, phase) ? sync : op->role;
 }
 
 /* How many phases of the team a member has passed before it may fill: nothing may move before all
@@ -132,20 +98,19 @@ pcoll_cells_room(struct pcoll_cells *cells, gex_Rank_t rank, uint64_t phase)
 
 enum { CALL_LEN_BITS = 64 - PCOLL_WHAT_BITS };
 
-/* Operation and bytes, which all members agree on. */
-static uint64_t
-call_word(const struct cells_op *op)
+uint64_t
+pcoll_cells_word(const struct pcoll_call *call, size_t call_bytes)
 {
-	return (uint64_t)pcoll_what_number(op->call.what) << CALL_LEN_BITS | op->call_bytes;
+	return (uint64_t)pcoll_what_number(call->what) << CALL_LEN_BITS | call_bytes;
 }
 
 static void
 cell_publish(struct pcoll_cells *cells, const struct cells_op *op, uint64_t phase)
 {
-	struct psi_cells *own = cells->peers[cells->rank].cells;
+	struct psi_cell_line *line = &cells->own->line[phase % PSI_CELLS];
 
-	own->line[phase % PSI_CELLS].call = call_word(op);
-	atomic_store_explicit(&own->line[phase % PSI_CELLS].head,
+	line->call = op->word;
+	atomic_store_explicit(&line->head,
 	                      (phase + 1) << CELLS_HEAD_PHASE_AT |
 	                              (op->is_direct ? CELLS_HEAD_DIRECT : 0) |
 	                              (cells->taken & CELLS_HEAD_TAKEN_MASK),
@@ -157,7 +122,7 @@ cell_publish(struct pcoll_cells *cells, const struct cells_op *op, uint64_t phas
 static void
 cell_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_piece piece)
 {
-	const size_t bytes = piece.len_bytes * pieces_in_cell(&op->call, op->kind);
+	const size_t bytes = piece.len_bytes * op->in_cell;
 	struct psi_cells *own = cells->peers[cells->rank].cells;
 	struct psi_cell_line *line = &own->line[cells->filled % PSI_CELLS];
 
@@ -198,7 +163,7 @@ static bool
 phase_fill(struct pcoll_cells *cells, struct cells_op *op)
 {
 	const uint64_t phase = cells->filled - op->first;
-	const struct pcoll_cells_role role = phase_role(cells, op, phase);
+	const struct pcoll_cells_role role = phase_role(op, phase);
 	const enum pcoll_attempt_end end = attempt_end(op);
 	struct cells_piece piece;
 
@@ -321,19 +286,27 @@ head_taken(uint64_t head, uint64_t own)
 	return (uint32_t)own + (uint32_t)(apart / (1 << above));
 }
 
+static const struct psi_cell_line *
+line_of(const struct pcoll_cells *cells, gex_Rank_t rank, uint64_t phase)
+{
+	return &cells->peers[rank].cells->line[phase % PSI_CELLS];
+}
+
 /* The head of a member's cell of the phase that is read; 0: it is not filled yet. */
 static uint64_t
 cell_head(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from)
 {
 	struct peer *peer = &cells->peers[from];
-	const struct psi_cell_line *line = &peer->cells->line[cells->taken % PSI_CELLS];
+	const struct psi_cell_line *line = line_of(cells, from, cells->taken);
 	const uint64_t head = atomic_load_explicit(&line->head,
 	                                           memory_order_acquire); /* V2: acquire, from V1;
 	                                           * V4: from V3, in cell_publish */
 
-	if (!head_is_of_phase(head, cells->taken))
+	if (!head_is_of_phase(head, cells->taken)) {
+		cells->missing = (cells->taken + 1) << CELLS_HEAD_PHASE_AT | from;
 		return 0;
-	if (PSI_UNLIKELY(line->call != call_word(op)))
+	}
+	if (PSI_UNLIKELY(line->call != op->word))
 		call_differs(cells, op, from, line->call);
 	peer->taken = head_taken(head, cells->taken);
 	return head;
@@ -343,7 +316,7 @@ static void
 cell_read(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from,
           struct cells_piece piece)
 {
-	const size_t bytes = piece.len_bytes * pieces_in_cell(&op->call, op->kind);
+	const size_t bytes = piece.len_bytes * op->in_cell;
 	const struct psi_cells *theirs = cells->peers[from].cells;
 	const unsigned char *cell = bytes <= line_most(op->kind)
 	                                    ? theirs->line[cells->taken % PSI_CELLS].bytes
@@ -364,10 +337,10 @@ cell_is_for_own(const struct pcoll_cells *cells, const struct cells_op *op, gex_
 
 /* False: some cell is not filled yet. */
 static bool
-phase_read(struct pcoll_cells *cells, struct cells_op *op)
+any_read(struct pcoll_cells *cells, struct cells_op *op)
 {
 	const uint64_t phase = cells->taken - op->first;
-	const enum pcoll_cells_reads reads = phase_role(cells, op, phase).reads;
+	const enum pcoll_cells_reads reads = phase_role(op, phase).reads;
 	const gex_Rank_t count = reads_count(cells, reads);
 	const struct cells_piece piece = phase_piece(op, phase);
 
@@ -390,11 +363,39 @@ phase_read(struct pcoll_cells *cells, struct cells_op *op)
 	return true;
 }
 
+/* False: some cell is not filled yet. */
+static bool
+plain_read(struct pcoll_cells *cells, struct cells_op *op)
+{
+	const struct cells_piece piece = { 0, op->call.len_bytes };
+	const gex_Rank_t count = reads_count(cells, op->role.reads);
+
+	for (; op->reads < count; op->reads++) {
+		const gex_Rank_t from = reads_from(cells, op, op->role.reads);
+
+		if (!cell_head(cells, op, from))
+			return false;
+		piece_take(op, from, piece,
+		           piece_in_cell(cells, op, from, piece,
+		                         line_of(cells, from, cells->taken)->bytes));
+	}
+	op->reads = 0;
+	return true;
+}
+
+static bool
+phase_read(struct pcoll_cells *cells, struct cells_op *op)
+{
+	if (PSI_LIKELY(op->is_plain))
+		return plain_read(cells, op);
+	return any_read(cells, op);
+}
+
 static void
 phase_pass(struct pcoll_cells *cells)
 {
 	cells->taken++;
-	atomic_store_explicit(&cells->peers[cells->rank].cells->taken, (uint32_t)cells->taken,
+	atomic_store_explicit(&cells->own->taken, (uint32_t)cells->taken,
 	                      memory_order_release); /* V3: release, to V4 in member_taken */
 }
 
@@ -410,17 +411,14 @@ op_is_read(struct pcoll_cells *cells, const struct cells_op *op)
 	return true;
 }
 
-static void
-op_finish(struct pcoll_cells *cells)
+void
+pcoll_cells_op_end(struct pcoll_cells *cells, struct cells_op *op)
 {
-	struct cells_op *op = cells->oldest;
-
 	if (attempt_end(op) == PCOLL_ATTEMPT_DECLINED && !(op->results & PCOLL_CELLS_KEEPS_PARTIAL))
 		pcoll_call_finish(&op->call);
 	if (PSI_UNLIKELY(op->call.attempt != NULL) && --op->call.attempt->parts == 0)
 		free(op->call.attempt);
 	cells->direct -= op->is_direct;
-	cells->oldest = op->next;
 	cells_lock(cells);
 	op->next = cells->spare;
 	cells->spare = op;
@@ -445,7 +443,8 @@ phase_go_on(struct pcoll_cells *cells, struct cells_op *op)
 	if (cells->taken == end) {
 		if (!op_is_read(cells, op))
 			return false;
-		op_finish(cells);
+		cells->oldest = op->next;
+		pcoll_cells_op_end(cells, op);
 	}
 	return true;
 }
@@ -456,9 +455,54 @@ pcoll_cells_read(struct pcoll_cells *cells)
 	const uint64_t before = cells->taken;
 	bool has_refused;
 
+	cells->missing = 0;
 	while (cells->oldest && phase_go_on(cells, cells->oldest))
 		;
 	has_refused = cells->has_refused;
 	cells->has_refused = false;
 	return cells->taken != before || has_refused;
+}
+
+/* -- the only operation ------------------------------------------------------------------------ */
+
+/* Who has a CPU of its own looks so often for cells that are missing before it makes an event of
+ * the call, which takes about as long. */
+enum { LOOKS = 100 };
+
+/* False: it has to wait. */
+static bool
+plain_fill(struct pcoll_cells *cells, const struct cells_op *op)
+{
+	const struct cells_piece piece = { 0, op->call.len_bytes };
+	unsigned char *line = cells->own->line[cells->filled % PSI_CELLS].bytes;
+
+	if (op->role.fills && !cell_is_free(cells, cells->filled))
+		return false;
+	if (op->role.copies_own)
+		own_copy(cells, op);
+	if (op->role.fills) {
+		if (op->kind->src_blocks)
+			pieces_fill(cells, op, piece, line);
+		else
+			piece_copy(line, op->call.src, piece.len_bytes);
+		cell_publish(cells, op, cells->filled);
+	}
+	cells->filled++;
+	return true;
+}
+
+bool
+pcoll_cells_carry_out(struct pcoll_cells *cells, struct cells_op *op, bool *filled_out)
+{
+	unsigned looks = psi_is_crowded() ? 1 : LOOKS;
+
+	*filled_out = plain_fill(cells, op);
+	cells->missing = 0;
+	if (!*filled_out)
+		return false;
+	while (!plain_read(cells, op))
+		if (--looks == 0)
+			return false;
+	phase_pass(cells);
+	return true;
 }

@@ -10,6 +10,8 @@
 #include "runtime/team/team.h"
 #include "runtime/util/copy.h"
 
+#include <string.h>
+
 /* The bytes of a vector or block that one phase moves. */
 struct cells_piece {
 	size_t at, len_bytes;
@@ -47,31 +49,21 @@ piece_most(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
 static inline bool
 phase_is_sync(const struct cells_op *op, uint64_t phase)
 {
-	return (op->call.in_all && phase == 0) || (op->call.out_all && phase == op->phases - 1);
+	return (PSI_UNLIKELY(op->call.in_all) && phase == 0) ||
+	       (PSI_UNLIKELY(op->call.out_all) && phase == op->phases - 1);
 }
 
 /* Empty where the phase carries nothing. */
 static inline struct cells_piece
 phase_piece(const struct cells_op *op, uint64_t phase)
 {
-	const size_t most = piece_most(&op->call, op->kind);
+	const size_t most = op->piece_bytes;
 	const size_t at = (size_t)(phase - op->call.in_all) * most;
 	const size_t left = op->call.len_bytes - at;
 
 	if (phase_is_sync(op, phase))
 		return (struct cells_piece){ 0, 0 };
 	return (struct cells_piece){ at, left < most ? left : most };
-}
-
-static inline struct pcoll_cells_role
-op_role(const struct pcoll_cells *cells, const struct cells_op *op)
-{
-	struct pcoll_cells_role role =
-		cells->rank == op->call.root ? op->kind->root : op->kind->others;
-
-	if (PSI_UNLIKELY(op->kind->leads_fill))
-		role.fills = role.fills && pcoll_groups_leads(&cells->groups, cells->rank);
-	return role;
 }
 
 /* What this member has for `to', and where it puts what `from' has for it. */
@@ -94,6 +86,16 @@ piece_is_combined(const struct cells_op *op)
 	return op->kind->combines && op->reads > 0;
 }
 
+/* Most pieces are one word. */
+static inline void
+piece_copy(void *to, const void *from, size_t len_bytes)
+{
+	if (PSI_LIKELY(len_bytes == sizeof(uint64_t)))
+		memcpy(to, from, sizeof(uint64_t));
+	else
+		psi_copy(to, from, len_bytes);
+}
+
 /* Puts a piece of `from' where it goes. */
 static inline void
 piece_take(const struct cells_op *op, gex_Rank_t from, struct cells_piece piece, const void *bytes)
@@ -105,7 +107,7 @@ piece_take(const struct cells_op *op, gex_Rank_t from, struct cells_piece piece,
 		reduction->combine(bytes, out, piece.len_bytes / reduction->elem_bytes,
 		                   reduction->cdata);
 	else
-		psi_copy(out, bytes, piece.len_bytes);
+		piece_copy(out, bytes, piece.len_bytes);
 }
 
 /* Fills a cell's line or room with the pieces of this member. */
@@ -118,8 +120,11 @@ pieces_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_p
 	for (gex_Rank_t to = 0; to <= last; to++) {
 		if (op->kind->src_blocks && to == cells->rank && !op->kind->own_piece)
 			continue;
-		psi_distance_copy(&cells->distance, psi_copy_owning, psi_copy_far, cell,
-		                  src_block(op, to) + piece.at, piece.len_bytes);
+		if (PSI_LIKELY(piece.len_bytes <= PSI_CELL_LINE_BYTES))
+			piece_copy(cell, src_block(op, to) + piece.at, piece.len_bytes);
+		else
+			psi_distance_copy(&cells->distance, psi_copy_owning, psi_copy_far, cell,
+			                  src_block(op, to) + piece.at, piece.len_bytes);
 		cell += piece.len_bytes;
 	}
 }

@@ -15,6 +15,7 @@ enum {
 	CELLS_HEAD_TAKEN_MASK = (1 << CELLS_HEAD_TAKEN_BITS) - 1,
 	CELLS_HEAD_DIRECT = 1 << CELLS_HEAD_TAKEN_BITS,
 	CELLS_HEAD_PHASE_AT = CELLS_HEAD_TAKEN_BITS + 1,
+	CELLS_AWAITED_RANK_MASK = (1 << CELLS_HEAD_PHASE_AT) - 1,
 };
 
 /* Blocks for which cells are direct: where they are read by loads, and where by the kernel
@@ -26,11 +27,17 @@ struct cells_op {
 	struct pcoll_call call;         /* or a part of it */
 	size_t call_bytes;              /* length of the whole call */
 	const struct pcoll_cells_kind *kind;
+	struct pcoll_cells_role role;   /* this member's, in phases that carry something */
+	size_t piece_bytes;             /* the most that a phase carries of a block */
+	size_t in_cell;                 /* blocks of which a cell has a piece */
 	uint64_t first, phases;         /* of the team's */
 	uint32_t number;                /* of the call on its team */
 	gex_Rank_t reads;               /* cells of the phase that is read, known to be read */
 	unsigned results;               /* PCOLL_CELLS_ bits */
+	uint64_t word;                  /* what its cells say of the call */
 	bool is_direct;                 /* this member's cells are, once it has filled one */
+	bool is_plain;                  /* one phase, whose cells are lines for all, and no
+	                                 * device */
 };
 
 /* What this member knows of another. */
@@ -50,6 +57,7 @@ struct pcoll_cells {
 	gex_TM_t tm;
 	gex_Rank_t size, rank;
 	struct peer *peers;             /* [size]; its own too */
+	struct psi_cells *own;          /* its own */
 	bool all_here;                  /* members of this process */
 	struct pcoll_groups groups;
 	unsigned char *partial;         /* what its group has combined, if it leads one of
@@ -60,6 +68,10 @@ struct pcoll_cells {
 	uint64_t room_until;            /* phases whose cells are known to be free to be filled */
 	uint32_t direct;                /* operations under way with direct cells of this member */
 	bool is_refused;                /* its direct cells are, by some member */
+	uint64_t missing;               /* the cell that was not there when it last read, as
+	                                 * `awaited' */
+	bool is_carried_out;            /* what was started last is, as far as can be, and others
+	                                 * have not been told of it */
 	bool has_refused;               /* ... in this step, and has not told of it */
 	unsigned char *bounce;          /* for operands that the kernel reads; NULL: none yet */
 	struct cells_op *oldest, *newest;       /* under way */
@@ -75,6 +87,9 @@ struct pcoll_cells {
 	_Atomic bool has_inbox;
 	_Atomic bool lags;              /* others may wait for what has not been done yet */
 	_Atomic uint64_t started, finished;     /* operations */
+	/* The one cell for which all operations wait: its phase, counted from 1, above the rank of
+	 * its member; 0: they may wait for something else too. */
+	_Atomic uint64_t awaited;
 	/* Under the lock of the list. */
 	bool is_behind;
 	uint64_t walk;                  /* the last that has come by */
@@ -94,6 +109,29 @@ cells_unlock(struct pcoll_cells *cells)
 	if (psi.threaded)
 		psi_spinlock_unlock(&cells->lock);
 }
+
+static inline uint64_t
+pcoll_cells_finished(const struct pcoll_cells *cells)
+{
+	return atomic_load_explicit(&cells->finished,
+	                            memory_order_acquire); /* V6: acquire, from V5 in
+	                                                   * pcoll_cells_op_end */
+}
+
+/* cells_start.c, by the thread that advances it but for a start without the turn.  The first takes
+ * what others have started.  The second starts a call; returns the number of its operation, or of
+ * the last of these, counted from 1. */
+void pcoll_cells_inbox_take(struct pcoll_cells *cells);
+uint64_t pcoll_cells_ops_start(struct pcoll_cells *cells, const struct pcoll_call *call,
+                               const struct pcoll_cells_kind *kind, bool has_turn);
+
+/* cells_phase.c.  Carries out a plain operation that is the only one, as far as cells are there.
+ * True: it is over.  Else it is to be put behind `oldest'; *filled_out: its phase is filled. */
+bool pcoll_cells_carry_out(struct pcoll_cells *cells, struct cells_op *op, bool *filled_out);
+/* The operation, which is in no list, has passed its phases. */
+void pcoll_cells_op_end(struct pcoll_cells *cells, struct cells_op *op);
+/* Operation and bytes of the whole call, which all members agree on. */
+uint64_t pcoll_cells_word(const struct pcoll_call *call, size_t call_bytes);
 
 /* cells_phase.c: fill what may be filled, and read what is there.  True: something has changed.  By
  * the thread that advances it. */

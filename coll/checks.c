@@ -60,31 +60,34 @@ reduction_check_type(const struct pcoll_reduce_args *args, bool extended, const 
 			call, args->dst, args->src, bytes);
 }
 
-void
-pcoll_check_reduction(const struct pcoll_reduce_args *args, bool extended, const char *call)
+/* Returns the function that combines. */
+static gex_Coll_ReduceFn_t
+reduction_check_op(const struct pcoll_reduce_args *args, bool extended, const char *call)
 {
-	reduction_check_type(args, extended, call);
+	gex_Coll_ReduceFn_t combine;
+
 	if (op_is_user(args->op)) {
 		if (PSI_UNLIKELY(!args->user_op))
 			psi_fatal("%s: user_op is NULL, and op is the user's; pass a function",
 			          call);
-		return;
+		return args->user_op;
 	}
-	if (PSI_UNLIKELY((!extended && args->op & (PST_OP_LAND | PST_OP_LOR)) ||
-	                 !pcoll_builtin(args->dt, args->op)))
+	combine = pcoll_builtin(args->dt, args->op);
+	if (PSI_UNLIKELY((!extended && args->op & (PST_OP_LAND | PST_OP_LOR)) || !combine))
 		psi_fatal(
 			"%s: op 0x%x cannot reduce type 0x%x; pass ADD, MULT, MIN or MAX, "
 			"with integers also AND, OR or XOR, else GEX_OP_USER",
 			call, args->op, args->dt);
+	return combine;
 }
 
 struct pcoll_reduction
-pcoll_reduction_of(const struct pcoll_reduce_args *args)
+pcoll_check_reduction(const struct pcoll_reduce_args *args, bool extended, const char *call)
 {
+	reduction_check_type(args, extended, call);
 	return (struct pcoll_reduction){
 		.elem_bytes = args->dt_sz,
-		.combine = op_is_user(args->op) ? args->user_op
-		                                : pcoll_builtin(args->dt, args->op),
+		.combine = reduction_check_op(args, extended, call),
 		.cdata = args->user_cdata,
 		.ordered = args->op == GEX_OP_USER_NC,
 		.key = args->op ^ args->dt << 14,       /* operators leave these bits free */

@@ -49,9 +49,9 @@ pcoll_check_overlap(const void *dst, size_t dst_bytes, const void *src, size_t s
 	if (PSI_UNLIKELY(psi.checks))
 		pcoll_check_apart(dst, dst_bytes, src, src_bytes, in_place, call);
 }
-/* extended: also accepts types and operators of penstock_coll.h, and a dt_cnt of 0. */
-void pcoll_check_reduction(const struct pcoll_reduce_args *args, bool extended, const char *call);
-/* What a call has of arguments that have passed. */
-struct pcoll_reduction pcoll_reduction_of(const struct pcoll_reduce_args *args);
+/* Returns what a call has of these arguments.  extended: also accepts types and operators of
+ * penstock_coll.h, and a dt_cnt of 0. */
+struct pcoll_reduction pcoll_check_reduction(const struct pcoll_reduce_args *args, bool extended,
+                                             const char *call);
 
 #endif

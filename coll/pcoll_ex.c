@@ -68,12 +68,13 @@ static gex_Event_t
 reduction_start(enum pcoll_operation operation, gex_TM_t tm, gex_Rank_t root,
                 const struct pcoll_reduce_args *args, const char *name)
 {
+	const struct pcoll_reduction reduction = pcoll_check_reduction(args, false, name);
 	const bool gets = operation == PCOLL_REDUCE_TO_ALL || tm->rank == root;
 	const size_t len_bytes = args->dt_sz * args->dt_cnt;
 	const struct pcoll_call call = {
 		.what = { operation, PCOLL_GEX }, .tm = tm, .root = root,
 		.dst = gets ? args->dst : NULL, .src = args->src, .len_bytes = len_bytes,
-		.reduction = pcoll_reduction_of(args),
+		.reduction = reduction,
 	};
 
 	psi_check_buffer(args->src, len_bytes, "src", name);
@@ -101,7 +102,6 @@ gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
 	pcoll_check_root(tm, root, name);
 	if (tm->rank != root)
 		args.dst = NULL;
-	pcoll_check_reduction(&args, false, name);
 	return reduction_start(PCOLL_REDUCE_TO_ONE, tm, root, &args, name);
 }
 
@@ -116,6 +116,5 @@ gex_Coll_ReduceToAllNB(gex_TM_t tm, void *dst, const void *src, gex_DT_t dt, siz
 
 	pcoll_check_team(tm, name);
 	psi_check_flags(flags, 0, name);
-	pcoll_check_reduction(&args, false, name);
 	return reduction_start(PCOLL_REDUCE_TO_ALL, tm, 0, &args, name);
 }

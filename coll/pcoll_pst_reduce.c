@@ -18,11 +18,10 @@ reduction_call(gex_TM_t tm, enum pcoll_operation operation, const struct pcoll_r
 	struct pcoll_call call =
 		pcoll_pst_call(tm, (struct pcoll_what){ operation, PCOLL_PST }, flags, 0);
 
-	pcoll_check_reduction(args, true, pcoll_call_name(call.what));
+	call.reduction = pcoll_check_reduction(args, true, pcoll_call_name(call.what));
 	call.dst = args->dst;
 	call.src = args->src;
 	call.len_bytes = args->dt_sz * args->dt_cnt;
-	call.reduction = pcoll_reduction_of(args);
 	return call;
 }
 
@@ -201,8 +200,7 @@ value_reduce(struct pcoll_call *call, gex_DT_t dt, gex_OP_t op)
 		.dt = dt, .dt_sz = call->len_bytes, .dt_cnt = 1, .op = op,
 	};
 
-	pcoll_check_reduction(&args, true, pcoll_call_name(call->what));
-	call->reduction = pcoll_reduction_of(&args);
+	call->reduction = pcoll_check_reduction(&args, true, pcoll_call_name(call->what));
 }
 
 gex_Event_t

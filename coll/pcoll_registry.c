@@ -7,18 +7,18 @@
 
 #include <string.h>
 
-static const struct pcoll_cells_kind *const kinds[] = {
-	&pcoll_cells_broadcast,
-	&pcoll_cells_reduce_to_one,
-	&pcoll_cells_reduce_to_all,
-	&pcoll_cells_scatter,
-	&pcoll_cells_gather,
-	&pcoll_cells_gather_all,
-	&pcoll_cells_exchange,
-	&pcoll_cells_permute,
-	&pcoll_cells_reduce_scatter,
-	&pcoll_cells_scan,
-	&pcoll_cells_exscan,
+static const struct pcoll_cells_kind *const kinds[PCOLL_OPERATIONS] = {
+	[PCOLL_BROADCAST] = &pcoll_cells_broadcast,
+	[PCOLL_REDUCE_TO_ONE] = &pcoll_cells_reduce_to_one,
+	[PCOLL_REDUCE_TO_ALL] = &pcoll_cells_reduce_to_all,
+	[PCOLL_SCATTER] = &pcoll_cells_scatter,
+	[PCOLL_GATHER] = &pcoll_cells_gather,
+	[PCOLL_GATHER_ALL] = &pcoll_cells_gather_all,
+	[PCOLL_EXCHANGE] = &pcoll_cells_exchange,
+	[PCOLL_PERMUTE] = &pcoll_cells_permute,
+	[PCOLL_REDUCE_SCATTER] = &pcoll_cells_reduce_scatter,
+	[PCOLL_SCAN] = &pcoll_cells_scan,
+	[PCOLL_EXSCAN] = &pcoll_cells_exscan,
 };
 
 const struct pcoll_builder *const pcoll_builders[] = {
@@ -96,18 +96,16 @@ pcoll_device_serves_call(const struct pcoll_call *call)
 const struct pcoll_cells_kind *
 pcoll_cells_choose(const struct pcoll_call *call)
 {
-	const size_t count = sizeof kinds / sizeof kinds[0];
+	const struct pcoll_cells_kind *kind = kinds[call->what.operation];
 
-	if (!pcoll_cells_are_lent(call->tm) || pcoll_call_has_lists(call) ||
-	    (call->reproducible && call->reduction.combine))
+	/* a team that has made such calls has cells */
+	if (!kind || (!call->tm->cells && !pcoll_cells_are_lent(call->tm)) ||
+	    pcoll_call_has_lists(call) || (call->reproducible && call->reduction.combine))
 		return NULL;
 	/* what software does is compared where it stands behind the device step */
 	if (PSI_UNLIKELY(pcoll_device && pcoll_device->verifies && pcoll_device_serves_call(call)))
 		return NULL;
-	for (size_t i = 0; i < count; i++)
-		if (kinds[i]->operation == call->what.operation)
-			return pcoll_cells_pieces(call, kinds[i]) ? kinds[i] : NULL;
-	return NULL;
+	return pcoll_cells_pieces(call, kind) ? kind : NULL;
 }
 
 const char *

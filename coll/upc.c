@@ -219,12 +219,11 @@ along_open(struct along *along, const pst_upc_array_t *dst, const pst_upc_array_
 
 	along->tm = arrays_check(dst, src, call);
 	pcoll_pst_check_flags(flags, 0, call);
-	pcoll_check_reduction(args, true, call);
+	along->wrapped.reduction = pcoll_check_reduction(args, true, call);
 	if (PSI_UNLIKELY(args->dt_cnt != src->elems || args->dt_sz != src->elem_bytes))
 		psi_fatal("%s: %zu elements of %zu bytes, and the array has %zu of %zu; pass the "
 		          "array's", call, args->dt_cnt, args->dt_sz, src->elems, src->elem_bytes);
 	along->flags = upc_flags(flags);
-	along->wrapped.reduction = pcoll_reduction_of(args);
 	along->wrapped.option_bytes = OPTION_HEAD + (args->dt_sz + 15) / 16 * 16;
 	along->part = pcoll_upc_part_of(src, along->tm->size, along->tm->rank);
 	along->src = array_own_part(src);

@@ -1,0 +1,227 @@
+/*
+ * How calls become operations by cells.  The thread that advances a team's cells puts its call
+ * behind the others at once.  One that finds another thread at it puts its call into the inbox.
+ */
+#include "coll/cells_piece.h"
+#include "coll/device.h"
+
+#include <stdlib.h>
+
+/* -- pieces and parts -------------------------------------------------------------------------- */
+
+/* A message brings a long payload to its one reader sooner (docs/performance.md, Collectives); but
+ * for an exchange of two, in which each reads all that the other has in a room. */
+static bool
+messages_are_sooner(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
+{
+	return call->len_bytes > PSI_CELL_ROOM_BYTES &&
+	       (kind->names_reader ||
+	        (kind->src_blocks && kind->dst_blocks && call->tm->size > 2));
+}
+
+static bool
+call_fits_line(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
+{
+	return call->len_bytes <= line_most(kind) &&
+	       call->len_bytes * pieces_in_cell(call, kind) <= line_most(kind);
+}
+
+uint64_t
+pcoll_cells_pieces(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
+{
+	const size_t len_bytes = call->len_bytes;
+	size_t most;
+
+	if (call_fits_line(call, kind))
+		return 1;
+	most = piece_most(call, kind);
+	/* A member that fills a room may end before others have mapped it. */
+	if (!most || !pboot_range_outlives_maker() || messages_are_sooner(call, kind))
+		return 0;
+	return (len_bytes + most - 1) / most;
+}
+
+unsigned
+pcoll_cells_parts(const struct pcoll_cells *cells, const struct pcoll_call *call,
+                  const struct pcoll_cells_kind *kind,
+                  struct pcoll_cells_part parts[PCOLL_CELLS_PARTS])
+{
+	if (call->len_bytes >= CELLS_DIRECT_BYTES)
+		return kind->split ? kind->split(call, parts) : 0;
+	return cells && cells->groups.count > 1 && kind->by_groups ? kind->by_groups(call, parts)
+	                                                           : 0;
+}
+
+/* -- operations -------------------------------------------------------------------------------- */
+
+/* These operations, the oldest first, are under way from now on, behind the others.  By the thread
+ * that advances. */
+static void
+ops_append(struct pcoll_cells *cells, struct cells_op *first, struct cells_op *last)
+{
+	if (cells->oldest)
+		cells->newest->next = first;
+	else
+		cells->oldest = first;
+	if (!cells->filling)
+		cells->filling = first;
+	cells->newest = last;
+}
+
+void
+pcoll_cells_inbox_take(struct pcoll_cells *cells)
+{
+	struct cells_op *first, *last;
+
+	if (!atomic_load_explicit(&cells->has_inbox, memory_order_relaxed))
+		return;
+	cells_lock(cells);
+	first = cells->inbox;
+	cells->inbox = NULL;
+	cells->inbox_last = &cells->inbox;
+	atomic_store_explicit(&cells->has_inbox, false, memory_order_relaxed);
+	cells_unlock(cells);
+	for (last = first; last->next; last = last->next)
+		;
+	ops_append(cells, first, last);
+}
+
+static struct pcoll_cells_role
+role_of(const struct pcoll_cells *cells, const struct pcoll_call *call,
+        const struct pcoll_cells_kind *kind)
+{
+	struct pcoll_cells_role role = cells->rank == call->root ? kind->root : kind->others;
+
+	if (PSI_UNLIKELY(kind->leads_fill))
+		role.fills = role.fills && pcoll_groups_leads(&cells->groups, cells->rank);
+	return role;
+}
+
+static void
+op_describe_call(const struct pcoll_cells *cells, struct cells_op *op,
+                 const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
+{
+	const bool in_line = call_fits_line(call, kind);
+
+	pcoll_call_copy(&op->call, call);
+	op->next = NULL;
+	op->kind = kind;
+	op->role = role_of(cells, call, kind);
+	op->piece_bytes = in_line ? call->len_bytes : piece_most(call, kind);
+	op->in_cell = pieces_in_cell(call, kind);
+	op->is_direct = false;
+	op->phases = (in_line ? 1 : pcoll_cells_pieces(call, kind)) + call->in_all + call->out_all;
+	op->is_plain = in_line && op->phases == 1 && !kind->names_reader && !call->attempt;
+	op->number = call->tm->collectives;
+	op->reads = 0;
+}
+
+/* What other threads see of the operations; one more is started.  Returns its number, counted from
+ * 1.  Under the lock. */
+static uint64_t
+op_count(struct pcoll_cells *cells, struct cells_op *op)
+{
+	const uint64_t number =
+		atomic_load_explicit(&cells->started, memory_order_relaxed) + 1;
+
+	op->first = cells->ahead;
+	cells->ahead += op->phases;
+	atomic_store_explicit(&cells->own->started, (uint32_t)cells->ahead,
+	                      memory_order_relaxed);
+	atomic_store_explicit(&cells->started, number, memory_order_relaxed);
+	return number;
+}
+
+/* Puts an operation behind the others.  If there are none, and it is plain, it is carried out as
+ * far as cells are there. */
+static void
+op_go(struct pcoll_cells *cells, struct cells_op *op)
+{
+	bool filled = false;
+
+	if (PSI_LIKELY(op->is_plain && !op->results && !cells->oldest)) {
+		const bool over = pcoll_cells_carry_out(cells, op, &filled);
+
+		cells->is_carried_out = filled;
+		if (over) {
+			pcoll_cells_op_end(cells, op);
+			return;
+		}
+	}
+	ops_append(cells, op, op);
+	if (filled)
+		cells->filling = NULL;
+}
+
+/* Of a call of that length, or a part of one.  Returns the operation's number.  has_turn: by the
+ * thread that advances, else it goes by the inbox. */
+static uint64_t
+op_start(struct pcoll_cells *cells, const struct pcoll_call *call,
+         const struct pcoll_cells_kind *kind, size_t call_bytes, unsigned results, bool has_turn)
+{
+	struct cells_op *op;
+	uint64_t number;
+
+	psi_team_hold(call->tm);
+	cells_lock(cells);
+	op = cells->spare;
+	if (PSI_LIKELY(op != NULL))
+		cells->spare = op->next;
+	else
+		op = malloc(sizeof *op);
+	if (!op)
+		psi_fatal("no memory for collectives in flight");
+	op_describe_call(cells, op, call, kind);
+	op->call_bytes = call_bytes;
+	op->word = pcoll_cells_word(call, call_bytes);
+	op->results = results;
+	if (PSI_UNLIKELY(results & PCOLL_CELLS_KEEPS_PARTIAL))
+		op->call.dst = cells->partial;
+	if (PSI_UNLIKELY(results & PCOLL_CELLS_SENDS_PARTIAL))
+		op->call.src = cells->partial;
+	number = op_count(cells, op);
+	if (PSI_UNLIKELY(!has_turn)) {
+		*cells->inbox_last = op;
+		cells->inbox_last = &op->next;
+		atomic_store_explicit(&cells->has_inbox, true, memory_order_relaxed);
+	}
+	cells_unlock(cells);
+	if (PSI_LIKELY(has_turn))
+		op_go(cells, op);
+	return number;
+}
+
+/* The same of the parts of a call; returns the number of the last. */
+static uint64_t
+parts_start(struct pcoll_cells *cells, const struct pcoll_call *call,
+            struct pcoll_cells_part *parts, unsigned count, bool has_turn)
+{
+	uint64_t number = 0;
+
+	if (PSI_UNLIKELY(call->attempt != NULL))
+		call->attempt->parts = count;
+	for (unsigned i = 0; i < count; i++)
+		number = op_start(cells, &parts[i].call, parts[i].kind, call->len_bytes,
+		                  parts[i].results, has_turn);
+	return number;
+}
+
+static uint64_t
+long_start(struct pcoll_cells *cells, const struct pcoll_call *call,
+           const struct pcoll_cells_kind *kind, bool has_turn)
+{
+	struct pcoll_cells_part parts[PCOLL_CELLS_PARTS];
+	const unsigned count = pcoll_cells_parts(cells, call, kind, parts);
+
+	return count ? parts_start(cells, call, parts, count, has_turn)
+	             : op_start(cells, call, kind, call->len_bytes, 0, has_turn);
+}
+
+uint64_t
+pcoll_cells_ops_start(struct pcoll_cells *cells, const struct pcoll_call *call,
+                      const struct pcoll_cells_kind *kind, bool has_turn)
+{
+	if (PSI_LIKELY(call->len_bytes <= PSI_CELL_ROOM_BYTES && cells->groups.count == 1))
+		return op_start(cells, call, kind, call->len_bytes, 0, has_turn);
+	return long_start(cells, call, kind, has_turn);
+}
