@@ -27,7 +27,8 @@ struct failed_exec {
 /* -- the environment --------------------------------------------------------------------------- */
 
 /* The environment of a rank: that of the agent, in which the variables from the launcher replace
- * those of the same name, and the rank's own variables. */
+ * those of the same name, and the rank's own variables.  The agent itself may have those of another
+ * job, if what stands for ssh passes them on, or starts the agent as a rank. */
 struct environment {
 	char **vars;
 	size_t count;		/* of these variables, without the rank's own */
@@ -53,6 +54,13 @@ variables_have(char *const *variables, const char *variable)
 }
 
 static bool
+variable_is_of_job(const char *variable)
+{
+	return strncmp(variable, "PMI_", 4) == 0 || strncmp(variable, "PMIX_", 5) == 0 ||
+	    strncmp(variable, "PST_JOB_", 8) == 0;
+}
+
+static bool
 environment_make(struct environment *env, char *const *variables)
 {
 	size_t room = OWN_VARIABLES + 1;
@@ -67,7 +75,7 @@ environment_make(struct environment *env, char *const *variables)
 	if (!env->vars)
 		return false;
 	for (from = environ; *from; from++)
-		if (!variables_have(variables, *from))
+		if (!variable_is_of_job(*from) && !variables_have(variables, *from))
 			env->vars[env->count++] = *from;
 	for (from = variables; *from; from++)
 		env->vars[env->count++] = *from;
