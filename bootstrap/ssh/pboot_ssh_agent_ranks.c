@@ -223,21 +223,28 @@ rank_fork(struct pboot_ssh_agent *agent, struct environment *env, uint32_t index
 	return 0;
 }
 
-static bool
+/* Returns 0 or an errno value.  Descriptors that are not open are -1 from the beginning: an agent
+ * that cannot start its ranks waits for those that are. */
+static int
 ranks_prepare(struct pboot_ssh_agent *agent)
 {
 	const uint32_t count = agent->order.ranks.count;
 	uint32_t i;
+	int err;
 
 	agent->ranks = calloc(count, sizeof *agent->ranks);
-	agent->kept = malloc(PBOOT_SSH_WINDOW);
-	if (!agent->ranks || !agent->kept || pboot_pipe_open(agent->failed_exec) != 0 ||
-	    !pboot_pmi1_server_open(&agent->server, agent->order.size, count))
-		return false;
-	fcntl(agent->failed_exec[0], F_SETFL, O_NONBLOCK);
-	for (i = 0; i < count; i++)
+	agent->failed_exec[0] = agent->failed_exec[1] = -1;
+	for (i = 0; agent->ranks && i < count; i++)
 		agent->ranks[i].pmi = agent->ranks[i].outputs[0] = agent->ranks[i].outputs[1] = -1;
-	return pboot_ssh_keeper_listen(agent);
+	agent->kept = malloc(PBOOT_SSH_WINDOW);
+	if (!agent->ranks || !agent->kept ||
+	    !pboot_pmi1_server_open(&agent->server, agent->order.size, count))
+		return ENOMEM;
+	err = pboot_pipe_open(agent->failed_exec);
+	if (err)
+		return err;
+	fcntl(agent->failed_exec[0], F_SETFL, O_NONBLOCK);
+	return pboot_ssh_keeper_listen(agent) ? 0 : -agent->listener;
 }
 
 bool
@@ -245,20 +252,20 @@ pboot_ssh_ranks_start(struct pboot_ssh_agent *agent)
 {
 	struct environment env = { 0 };
 	cpu_set_t *cores = NULL;
-	uint32_t core_count = 0, i;
-	int err = 0;
+	uint32_t core_count = 0, i = 0;
+	int err = ranks_prepare(agent);
 
-	if (!ranks_prepare(agent) || !environment_make(&env, agent->order.variables)) {
-		pboot_ssh_agent_fault(agent, "no memory for %u ranks", agent->order.ranks.count);
-		return false;
-	}
-	if (agent->order.bind_cores)
+	if (!err && !environment_make(&env, agent->order.variables))
+		err = ENOMEM;
+	if (!err && agent->order.bind_cores)
 		core_count = pboot_bind_cores(&cores);
-	for (i = 0; i < agent->order.ranks.count && !err; i++)
+	while (i < agent->order.ranks.count && !err) {
 		err = rank_fork(agent, &env, i, core_count ? &cores[i % core_count] : NULL);
+		i += !err;
+	}
 	if (err)
 		pboot_ssh_agent_fault(agent, "cannot start rank %u: %s%s",
-		    agent->order.ranks.first + i - 1, strerror(err), psi_limit_hint(err));
+		    agent->order.ranks.first + i, strerror(err), psi_limit_hint(err));
 	free(env.vars);
 	free(cores);
 	return !err;
