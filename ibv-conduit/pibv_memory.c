@@ -153,15 +153,25 @@ pibv_buffer_give(struct psi_conduit *conduit, struct pibv_buffer *buffer)
 	conduit->buffers.free = buffer;
 }
 
+/* All of them, and a line behind them. */
+static size_t
+buffers_bytes(const struct psi_conduit *conduit)
+{
+	enum { LINE = 64 };
+
+	return conduit->buffer_count * conduit->message_bytes + LINE;
+}
+
 static bool
 buffers_make(struct psi_conduit *conduit)
 {
 	const uint32_t count = conduit->buffer_count;
 
-	conduit->buffers.bytes = region_make(conduit, count * conduit->message_bytes,
+	conduit->buffers.bytes = region_make(conduit, buffers_bytes(conduit),
 	                                     &conduit->buffers.mr);
 	if (!conduit->buffers.bytes)
 		return false;
+	conduit->buffers.spare = conduit->buffers.bytes + count * conduit->message_bytes;
 	conduit->buffers.all = calloc(count, sizeof *conduit->buffers.all);
 	if (!conduit->buffers.all) {
 		conduit->services->log("ibv: no memory");
@@ -190,8 +200,7 @@ pibv_memory_close(struct psi_conduit *conduit)
 {
 	region_free(conduit->receives.bytes, conduit->receive_count * conduit->message_bytes,
 	            conduit->receives.mr);
-	region_free(conduit->buffers.bytes, conduit->buffer_count * conduit->message_bytes,
-	            conduit->buffers.mr);
+	region_free(conduit->buffers.bytes, buffers_bytes(conduit), conduit->buffers.mr);
 	free(conduit->receives.wrs);
 	free(conduit->receives.sges);
 	free(conduit->buffers.all);

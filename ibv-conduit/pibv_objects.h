@@ -150,6 +150,9 @@ struct pibv_connection {
 	uint32_t polls_then;            /* of the conduit when that was posted */
 	uint32_t streak;                /* so many of them with one poll behind each at most */
 	uint32_t worked;                /* posted up to the last that has a work */
+	uint32_t read;                  /* the same of reads; not before retired */
+	uint32_t read_key;              /* of the peer's, where the last one reads ... */
+	uint64_t read_address;          /* ... and what it reads first */
 	uint32_t sent;                  /* messages; headers have the lower 8 bits */
 	struct pibv_work *works;        /* [depth] */
 	uint32_t buffers;               /* that it has */
@@ -239,6 +242,7 @@ struct psi_conduit {
 		struct pibv_buffer *all, *free; /* [buffer_count] */
 		uint32_t taken;
 		bool lacking;                   /* somebody found none */
+		char *spare;                    /* a line for bytes that nobody wants */
 	} buffers;
 	struct {
 		struct ibv_qp *qp;              /* for datagrams */

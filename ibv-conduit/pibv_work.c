@@ -11,6 +11,10 @@
  * When a thread polls while the last request that somebody waits for has asked for none, a write of
  * no bytes behind it asks.  The first poll behind a request does not: the runtime makes it for
  * every request.  A thread that waits polls again, or is about to sleep.
+ *
+ * Soft-RoCE of Linux 6.3 and later cannot answer a read once more, as it has to where a packet was
+ * lost, if a write of no bytes has come since: that is a remote access error.  So there, behind
+ * reads that have not completed, what asks is a read of one byte of theirs.
  */
 #include "ibv-conduit/pibv.h"
 
@@ -139,6 +143,17 @@ chain_post(struct psi_conduit *conduit, struct pibv_connection *connection,
 	return pibv_work_refused(conduit, connection, code);
 }
 
+/* The request was entered last.  A chain has no read but its last one. */
+static void
+read_note(struct pibv_connection *connection, const struct ibv_send_wr *wr)
+{
+	if (wr->opcode != IBV_WR_RDMA_READ)
+		return;
+	connection->read = connection->posted;
+	connection->read_address = wr->wr.rdma.remote_addr;
+	connection->read_key = wr->wr.rdma.rkey;
+}
+
 bool
 pibv_work_post(struct psi_conduit *conduit, struct pibv_connection *connection,
                struct ibv_send_wr *first, const struct pibv_work *const *works)
@@ -146,6 +161,7 @@ pibv_work_post(struct psi_conduit *conduit, struct pibv_connection *connection,
 	enum waiter waiter;
 	struct ibv_send_wr *last = chain_enter(conduit, connection, first, works, &waiter);
 
+	read_note(connection, last);
 	if (is_signaled(conduit, connection, last, waiter)) {
 		pibv_work_ask(conduit, connection, last);
 	} else if (waiter != NOBODY) {
@@ -157,17 +173,33 @@ pibv_work_post(struct psi_conduit *conduit, struct pibv_connection *connection,
 
 /* -- asking ------------------------------------------------------------------------------------ */
 
-/* A write of no bytes, for which one entry is always free (pibv_work_fits): it needs no key. */
+static bool
+flush_has_to_read(const struct psi_conduit *conduit, const struct pibv_connection *connection)
+{
+	enum { SOFT_ROCE = 0xffffff };
+
+	return conduit->devices[0].limits.vendor_id == SOFT_ROCE &&
+	       is_before(connection->retired, connection->read);
+}
+
+/* A write of no bytes needs no key.  One entry is always free for it (pibv_work_fits). */
 static void
 flush(struct psi_conduit *conduit, struct pibv_connection *connection)
 {
+	struct ibv_sge byte = { (uintptr_t)conduit->buffers.spare, 1, conduit->buffers.mr->lkey };
 	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE };
 	static const struct pibv_work *const nothing = NULL;
 	enum waiter waiter;
 
 	if (connection->posted - connection->retired >= conduit->depth)
 		return;
+	if (flush_has_to_read(conduit, connection))
+		wr = (struct ibv_send_wr){
+			.opcode = IBV_WR_RDMA_READ, .sg_list = &byte, .num_sge = 1,
+			.wr.rdma = { connection->read_address, connection->read_key },
+		};
 	(void)chain_enter(conduit, connection, &wr, &nothing, &waiter);
+	read_note(connection, &wr);
 	pibv_work_ask(conduit, connection, &wr);
 	(void)chain_post(conduit, connection, &wr);
 }
@@ -248,6 +280,8 @@ pibv_work_retire(struct psi_conduit *conduit, struct pibv_connection *connection
 	}
 	if (is_before(connection->retired, number))
 		connection->retired = number;
+	if (is_before(connection->read, connection->retired))
+		connection->read = connection->retired;
 }
 
 bool

@@ -42,6 +42,7 @@ enum mock_call {
 struct mock_counts {
 	uint64_t requests, chains;      /* of reliable connections */
 	uint64_t sends, writes, reads, inlined, empty;  /* of them; empty: writes of no bytes */
+	uint64_t empty_behind_reads;    /* of which no completion has told */
 	uint64_t send_completions, receive_completions; /* of them, read by ibv_poll_cq */
 	uint64_t datagrams;             /* posted */
 	uint64_t receives, receive_chains;      /* posted to shared receive queues */

@@ -7,6 +7,15 @@
 
 /* -- posting ----------------------------------------------------------------------------------- */
 
+static bool
+reads_are_under_way(const struct mock_qp *qp)
+{
+	for (uint32_t i = qp->freed; i != qp->posted; i++)
+		if (qp->ring[i % qp->cap.max_send_wr].wr.opcode == IBV_WR_RDMA_READ)
+			return true;
+	return false;
+}
+
 static void
 request_count(struct mock_qp *qp, const struct mock_request *request)
 {
@@ -21,6 +30,8 @@ request_count(struct mock_qp *qp, const struct mock_request *request)
 	counts->reads += request->wr.opcode == IBV_WR_RDMA_READ;
 	counts->writes += request->wr.opcode == IBV_WR_RDMA_WRITE && request->sge.length;
 	counts->empty += request->wr.opcode == IBV_WR_RDMA_WRITE && !request->sge.length;
+	counts->empty_behind_reads += request->wr.opcode == IBV_WR_RDMA_WRITE &&
+	                              !request->sge.length && reads_are_under_way(qp);
 	counts->inlined += (request->wr.send_flags & IBV_SEND_INLINE) != 0;
 }
 

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { BYTES = 1 << 16, MANY = 1000 };
+enum { BYTES = 1 << 16, MANY = 1000, SOFT_ROCE = 0xffffff };
 
 static unsigned char there[BYTES], here[BYTES];
 static struct psi_segment_name name_there;
@@ -241,7 +241,7 @@ START_TEST(counts_wrap)
 	rig_settle();
 	ck_assert_uint_eq(connection->posted, connection->retired);
 	connection->posted = connection->retired = connection->signaled = connection->wanted =
-		connection->worked = UINT32_MAX - 5;
+		connection->worked = connection->read = UINT32_MAX - 5;
 	for (unsigned i = 0; i < MANY; i++) {
 		here[i] = (unsigned char)(i + 1);
 		ck_assert_int_eq(rig_put(0, put_of(i, 1, i + 1)), PSI_OK);
@@ -279,8 +279,49 @@ START_TEST(poll_asks_for_what_is_waited_for)
 }
 END_TEST
 
+/* Gets of which the last has no completion: what asks for it. */
+static struct mock_counts
+gets_are_asked_for(void)
+{
+	pair_start();
+	for (unsigned i = 0; i < 8; i++)
+		ck_assert_int_eq(rig_get(0, put_of(8 * i, 8, i + 1)), PSI_OK);
+	rig_settle();
+	ck_assert_uint_eq(rig_ranks[0].done_count, 8);
+	return counts_of(0);
+}
+
+START_TEST(empty_write_asks_for_gets)
+{
+	const struct mock_counts counts = gets_are_asked_for();
+
+	ck_assert_uint_eq(counts.empty, 1);
+	ck_assert_uint_eq(counts.reads, 8);
+}
+END_TEST
+
+/* It repeats no read behind an empty write, and behind puts alone one is right. */
+START_TEST(read_asks_for_gets_of_soft_roce)
+{
+	struct mock_counts counts;
+
+	mock_device_of(0)->limits.vendor_id = SOFT_ROCE;
+	counts = gets_are_asked_for();
+	ck_assert_uint_eq(counts.empty, 0);
+	ck_assert_uint_eq(counts.reads, 9);
+	for (unsigned i = 0; i < 8; i++)
+		ck_assert_int_eq(rig_put(0, put_of(8 * i, 8, 9 + i)), PSI_OK);
+	rig_settle();
+	ck_assert_uint_eq(rig_ranks[0].done_count, 16);
+	counts = counts_of(0);
+	ck_assert_uint_eq(counts.empty, 1);
+	ck_assert_uint_eq(counts.reads, 9);
+}
+END_TEST
+
 /* Puts and messages mixed at random, late and on time: each cookie once. */
-START_TEST(cookies_complete_once)
+static void
+cookies_complete_once(void)
 {
 	uint64_t random = 12345;
 	unsigned cookies = 0, sent = 0;
@@ -324,6 +365,21 @@ START_TEST(cookies_complete_once)
 	ck_assert_uint_eq(rig_ranks[0].conduit->buffers.taken, 0);
 	ck_assert_uint_eq(rig_ranks[0].conduit->signals, 0);
 	ck_assert_uint_eq(counts_of(0).registrations, 3);       /* buffers, datagrams */
+}
+
+START_TEST(mixed_cookies_complete_once)
+{
+	cookies_complete_once();
+	ck_assert_uint_gt(counts_of(0).empty_behind_reads, 0);
+}
+END_TEST
+
+START_TEST(mixed_cookies_of_soft_roce_complete_once)
+{
+	mock_device_of(0)->limits.vendor_id = SOFT_ROCE;
+	cookies_complete_once();
+	ck_assert_uint_gt(counts_of(0).empty, 0);
+	ck_assert_uint_eq(counts_of(0).empty_behind_reads, 0);
 }
 END_TEST
 
@@ -420,7 +476,10 @@ main(void)
 	tcase_add_test(tests, counts_wrap);
 	tcase_add_test(tests, stream_to_a_fast_device_has_no_more);
 	tcase_add_test(tests, poll_asks_for_what_is_waited_for);
-	tcase_add_test(tests, cookies_complete_once);
+	tcase_add_test(tests, empty_write_asks_for_gets);
+	tcase_add_test(tests, read_asks_for_gets_of_soft_roce);
+	tcase_add_test(tests, mixed_cookies_complete_once);
+	tcase_add_test(tests, mixed_cookies_of_soft_roce_complete_once);
 	tcase_add_test(tests, completion_queue_does_not_overflow);
 	tcase_add_test(tests, read_cookie_comes_when_the_source_may_change);
 	tcase_add_test(tests, get_by_a_buffer_is_copied_at_its_completion);
