@@ -20,6 +20,7 @@ enum { PBOOT_SSH_KEEPERS_MAX = 8, PBOOT_SSH_DUE_MAX = 512 * 1024 };
 struct pboot_ssh_rank {
 	pid_t pid;		/* 0: not forked */
 	bool ended;
+	int end_status;		/* of waitpid, when it has ended */
 	int pmi;		/* -1: closed */
 	int outputs[2];		/* stdout, stderr; -1: closed */
 	size_t fill;

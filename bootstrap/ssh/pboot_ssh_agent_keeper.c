@@ -50,12 +50,18 @@ pboot_ssh_keeper_continue(const struct pboot_ssh_agent *agent)
 static void
 keeper_greet(struct pboot_ssh_agent *agent, const struct pboot_ssh_keeper *keeper)
 {
+	uint32_t i;
+
 	pboot_wire_send(keeper->sock, PBOOT_MSG_RANKS, agent->order.ranks.first,
 	    (int)agent->order.ranks.count, NULL);
 	if (agent->lost)
 		pboot_wire_send(keeper->sock, PBOOT_MSG_LOST, 0, 0, NULL);
 	if (agent->fail_status)
 		pboot_wire_send(keeper->sock, PBOOT_MSG_FAIL, 0, agent->fail_status, NULL);
+	for (i = 0; i < agent->order.ranks.count; i++)
+		if (agent->ranks[i].ended)
+			pboot_wire_send(keeper->sock, PBOOT_MSG_ENDED, agent->order.ranks.first + i,
+			    agent->ranks[i].end_status, NULL);
 }
 
 void

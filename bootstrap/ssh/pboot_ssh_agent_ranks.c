@@ -301,6 +301,7 @@ rank_take_end(struct pboot_ssh_agent *agent, uint32_t index, int status)
 	const uint32_t rank = agent->order.ranks.first + index;
 
 	agent->ranks[index].ended = true;
+	agent->ranks[index].end_status = status;
 	agent->alive--;
 	pboot_ssh_keeper_tell(agent, PBOOT_MSG_ENDED, rank, status);
 	pboot_ssh_link_send_number(&agent->link, PBOOT_SSH_ENDED, rank, (uint32_t)status);
