@@ -1,11 +1,13 @@
 /* The operation table. */
+#include "config.h"
+
 #include "ibv-conduit/pibv.h"
 
 const struct psi_conduit_ops pibv_ops = {
 	.abi = PSI_CONDUIT_ABI,
 	.size_bytes = sizeof(struct psi_conduit_ops),
 	.name = "ibv",
-	.version = "1.0",
+	.release = PACKAGE_VERSION,
 	.probe = pibv_probe,
 	.open = pibv_open,
 	.port_open = pibv_port_open,

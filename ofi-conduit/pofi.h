@@ -156,6 +156,7 @@ struct pofi_peer {
 	uint16_t queued;                /* in the backlog */
 	bool injected;                  /* ... something that no completion tells of */
 	bool broken;                    /* a message to it was lost */
+	bool answers;                   /* it has taken a message, or its host a connection */
 	uint16_t slots;                 /* of transfers with it that the provider has */
 	/* Records, modulo 2^16: to it, that it has taken, from it. */
 	uint16_t records_sent, records_read, records_taken;
@@ -229,6 +230,12 @@ struct psi_conduit {
 		struct fid_mr *mr;
 		struct psi_segment_name name, *names; /* of them; [places] */
 	} records;
+	struct {
+		_Atomic bool asks;              /* any thread reads it */
+		uint32_t process;               /* whose port is asked ... */
+		uint64_t since_ns;              /* ... since its first message found no room then */
+		int fd;                         /* the connection that is begun; -1: none yet */
+	} reach;
 	uint32_t inbound_made, posted;  /* of the inbound buffers */
 	bool no_inbound;                /* another could not be made, and is not tried again */
 	bool left;                      /* the endpoint is closed: the process ends */
@@ -288,6 +295,16 @@ void pofi_leave(struct psi_conduit *conduit);
 /* What the exchange fills; NULL: no memory. */
 struct pofi_card *pofi_cards_new(uint32_t places);
 int pofi_connect(struct psi_conduit *conduit);
+
+/* -- pofi_reach.c: does a peer's host answer? -------------------------------------------------- */
+
+/* refused: the provider does not take a first message for the process yet.  taken: it does now.
+ * step: looks, if it is time; where no answer comes the peer is lost.  close: no more.  The caller
+ * holds the guard. */
+void pofi_reach_close(struct psi_conduit *conduit);
+void pofi_reach_refused(struct psi_conduit *conduit, uint32_t process);
+void pofi_reach_taken(struct psi_conduit *conduit, uint32_t process);
+void pofi_reach_step(struct psi_conduit *conduit);
 
 /* -- pofi_mem.c: buffers ----------------------------------------------------------------------- */
 

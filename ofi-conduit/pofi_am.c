@@ -68,10 +68,17 @@ pofi_am_compose(const struct psi_port *port, const struct psi_am *am, char *byte
 int
 pofi_result_of(struct psi_conduit *conduit, uint32_t process, ssize_t code)
 {
-	if (code == 0)
+	const bool answers = conduit->peers[process].answers;
+
+	if (code == 0) {
+		if (!answers)
+			pofi_reach_taken(conduit, process);
 		return PSI_OK;
+	}
 	if (code != -FI_EAGAIN && code != -FI_ENOMEM)
 		pofi_peer_break(conduit, process, (int)-code, NULL);
+	else if (!answers)
+		pofi_reach_refused(conduit, process);
 	return PSI_AGAIN;
 }
 

@@ -199,11 +199,19 @@ provider_tell_lack(int code, const struct wish *wish, char *lack, size_t lack_by
 
 /* There is one for the ranks of one host. */
 static void
-provider_tell_lack_of_hosts(const struct fi_info *near, char *lack, size_t lack_bytes)
+provider_tell_lack_of_hosts(const struct fi_info *near, const struct wish *wish, char *lack,
+                            size_t lack_bytes)
 {
-	snprintf(lack, lack_bytes, "the job has several hosts, and here libfabric reaches this one "
-	         "alone (provider %s on %s); is another network interface up? PST_NET_IFACE "
-	         "names one", near->fabric_attr->prov_name, near->domain_attr->name);
+	const char *provider = near->fabric_attr->prov_name;
+
+	if (begins_with(provider, "shm"))
+		snprintf(lack, lack_bytes, "the job has several hosts, and provider %s reaches "
+		         "this one alone; %s", provider,
+		         wish->provider ? "unset PST_OFI_PROVIDER" : "unset FI_PROVIDER");
+	else
+		snprintf(lack, lack_bytes, "the job has several hosts, and here libfabric reaches "
+		         "this one alone (provider %s on %s); is another network interface up? "
+		         "PST_NET_IFACE names one", provider, near->domain_attr->name);
 }
 
 static const char UNIVERSE[] = "FI_UNIVERSE_SIZE";
@@ -333,7 +341,8 @@ pofi_choose(const struct psi_services *services, bool one_host, const char **rea
 	if (best)
 		taken = info_enrich(fi_dupinfo(best));
 	else
-		provider_tell_lack_of_hosts(best_of(offered, &wish, true), lack, lack_bytes);
+		provider_tell_lack_of_hosts(best_of(offered, &wish, true), &wish, lack,
+		                            lack_bytes);
 	if (best && !taken)
 		provider_tell_lack(FI_ENOMEM, &wish, lack, lack_bytes);
 	*reason_out = wish.provider ? "PST_OFI_PROVIDER" : wish.filter ? "FI_PROVIDER"

@@ -74,7 +74,8 @@ pofi_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out)
 	psi_guard_lock(&conduit->guard);
 	quiet = fi_trywait(conduit->fabric, fids, 1) == 0;
 	busy = pofi_sends_pending(conduit) || pofi_transfers_pending(conduit) ||
-	       psi_lost_peer_any(&conduit->lost_peer) || conduit->wait_misses;
+	       psi_lost_peer_any(&conduit->lost_peer) || conduit->wait_misses ||
+	       conduit->reach.asks;
 	psi_guard_unlock(&conduit->guard);
 	if (!quiet)
 		return PSI_AGAIN;

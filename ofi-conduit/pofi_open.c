@@ -30,6 +30,7 @@ number_of(const struct psi_services *services, const char *name, uint64_t fallba
 static void
 fabric_close(struct psi_conduit *conduit)
 {
+	pofi_reach_close(conduit);
 	if (conduit->ep)
 		fi_close(&conduit->ep->fid);
 	if (conduit->cq)

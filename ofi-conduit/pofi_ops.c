@@ -1,11 +1,13 @@
 /* The operation table. */
+#include "config.h"
+
 #include "ofi-conduit/pofi.h"
 
 const struct psi_conduit_ops pofi_ops = {
 	.abi = PSI_CONDUIT_ABI,
 	.size_bytes = sizeof(struct psi_conduit_ops),
 	.name = "ofi",
-	.version = "1.0",
+	.release = PACKAGE_VERSION,
 	.probe = pofi_probe,
 	.open = pofi_open,
 	.port_open = pofi_port_open,

@@ -268,6 +268,8 @@ look_take(struct pofi_look *look, unsigned most)
 	}
 	pofi_backlog_flush(conduit);
 	pofi_waiting_flush(conduit);
+	if (atomic_load_explicit(&conduit->reach.asks, memory_order_relaxed))
+		pofi_reach_step(conduit);
 	if (look->port->payment_due)
 		payments_retry(look->port);
 	found = pofi_completions_read(conduit, look, most < POFI_BATCH ? most : POFI_BATCH);

@@ -1,6 +1,8 @@
 /*
  * The operation table, and the operations on ports.  Each of them calls one function of sysvnet.
  */
+#include "config.h"
+
 #include "smp-conduit/psmp.h"
 #include "smp-conduit/sysvnet/sysvnet_inline.h"
 
@@ -152,7 +154,7 @@ const struct psi_conduit_ops psmp_ops = {
 	.abi = PSI_CONDUIT_ABI,
 	.size_bytes = sizeof(struct psi_conduit_ops),
 	.name = "smp",
-	.version = "1.0",
+	.release = PACKAGE_VERSION,
 	.probe = psmp_probe,
 	.open = psmp_open,
 	.port_open = port_open,

@@ -84,6 +84,7 @@ pboot_engine_find(void)
 void
 pboot_engine_hint(uint32_t rank, uint32_t size)
 {
-	psi_log("rank %u of %u has waited for %d s until all ranks have started; the job ends "
-	    "after PST_START_LIMIT", rank, size, PBOOT_ENGINE_HINT_S);
+	psi_log("rank %u of %u has waited for %d s until all ranks have started; is the program on "
+	    "all hosts of the job? The job ends after PST_START_LIMIT", rank, size,
+	    PBOOT_ENGINE_HINT_S);
 }

@@ -56,6 +56,7 @@ net_open(const struct pboot_engine *engine, const struct pboot_hosts *hosts, con
 	const char *address;
 	size_t len;
 
+	pboot_settings_net_ports(&options.first_port, &options.last_port);
 	options.toward = net_toward(toward);
 	if (!engine->get(0, "secret", options.secret, sizeof options.secret, &len) ||
 	    len != sizeof options.secret)

@@ -299,6 +299,7 @@ keeper_report_end(struct pboot_keeper *keeper)
 {
 	pboot_report_cause(keeper);
 	pboot_report_ended(keeper);
+	pboot_peers_report_refused(keeper);
 	pboot_say_settle();
 	pboot_adopt_tell(keeper);
 	keeper->page->status_plus_1 = 1 + keeper->rules.cause.code; /* TELL_END */

@@ -307,3 +307,19 @@ pboot_peers_linger(struct pboot_keeper *keeper)
 	}
 	return !peers->closed;
 }
+
+void
+pboot_peers_report_refused(const struct pboot_keeper *keeper)
+{
+	const char *wanted = getenv("PST_COUNTERS");
+	const struct pboot_overlay_counts *counts;
+	uint64_t refused;
+
+	if (!keeper->peers || !wanted || !*wanted)
+		return;
+	counts = pboot_overlay_counted(keeper->peers->net);
+	refused = counts->nonsense + counts->stranger + counts->silent + counts->left;
+	if (refused)
+		pboot_say("%llu connections of strangers were refused at the keeper's port on %s",
+		    (unsigned long long)refused, keeper->host);
+}

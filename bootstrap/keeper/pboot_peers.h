@@ -98,6 +98,9 @@ bool pboot_peers_all_idle(const struct pboot_keeper *keeper);
 /* Must this keeper go on for the other hosts, after its own ranks have ended? */
 bool pboot_peers_linger(struct pboot_keeper *keeper);
 
+/* With PST_COUNTERS, prints how many connections were refused at this keeper's port, if any. */
+void pboot_peers_report_refused(const struct pboot_keeper *keeper);
+
 /* Frames of the keepers. */
 enum {
 	PBOOT_FRAME_CAUSE = 1, PBOOT_FRAME_IDLE, PBOOT_FRAME_ALL_IDLE, PBOOT_FRAME_PACK,

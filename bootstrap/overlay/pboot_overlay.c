@@ -90,9 +90,10 @@ pboot_overlay_open(const struct pboot_overlay_options *options,
 		snprintf(why_out, PBOOT_OVERLAY_WHY_BYTES, "no memory for links between hosts");
 		return NULL;
 	}
-	if (!pboot_answer_listen(net, &address)) {
-		snprintf(why_out, PBOOT_OVERLAY_WHY_BYTES, "cannot listen for other hosts: %s; "
-		    "PST_NET_IFACE names the interface to use", strerror(errno));
+	if (!pboot_answer_listen(net, options, &address)) {
+		snprintf(why_out, PBOOT_OVERLAY_WHY_BYTES, "cannot listen for other hosts: %s; %s",
+		    strerror(errno), options->last_port ? "PST_NET_PORTS names the ports to use" :
+		    "PST_NET_IFACE names the interface to use");
 		pboot_overlay_free(net);
 		return NULL;
 	}

@@ -51,6 +51,7 @@ struct pboot_overlay_options {
 	uint8_t secret[PBOOT_SHAKE_SECRET_BYTES];
 	const char *version;			/* of the library; at most 27 characters count */
 	const char *iface, *toward;		/* as for pboot_address_choose */
+	uint16_t first_port, last_port;		/* at which to listen; 0: any */
 	uint64_t period_ns;			/* between two heartbeats; 0: the default */
 	uint64_t limit_ns;			/* of silence; 0: the default */
 	uint64_t handshake_ns;			/* limit for a handshake; 0: the default */

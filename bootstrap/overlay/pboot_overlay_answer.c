@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,16 +23,46 @@ enum {
 /* How long the listener is not polled after descriptors or memory ran out. */
 static const uint64_t listen_pause_ns = UINT64_C(100000000);
 
+static bool
+port_bind(int sock, const struct pboot_address *address, uint16_t port)
+{
+	struct pboot_address bound = *address;
+
+	if (address->name.ss_family == AF_INET)
+		((struct sockaddr_in *)(void *)&bound.name)->sin_port = htons(port);
+	else
+		((struct sockaddr_in6 *)(void *)&bound.name)->sin6_port = htons(port);
+	return bind(sock, (const struct sockaddr *)&bound.name, bound.len_bytes) == 0 &&
+	    listen(sock, BACKLOG) == 0;
+}
+
+/* Takes the first port that is free, from one on that differs from job to job. */
+static bool
+ports_bind(int sock, const struct pboot_overlay_options *options,
+    const struct pboot_address *address)
+{
+	const uint32_t first = options->first_port, count = options->last_port - first + 1u;
+	const uint32_t from = (uint32_t)getpid() % count;
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		if (port_bind(sock, address, (uint16_t)(first + (from + i) % count)))
+			return true;
+		if (errno != EADDRINUSE)
+			break;
+	}
+	return false;
+}
+
 bool
-pboot_answer_listen(struct pboot_overlay *net, const struct pboot_address *address)
+pboot_answer_listen(struct pboot_overlay *net, const struct pboot_overlay_options *options,
+    const struct pboot_address *address)
 {
 	struct pboot_address bound = { .len_bytes = sizeof bound.name };
 
 	net->listener = socket(address->name.ss_family,
 	    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	return net->listener >= 0 &&
-	    bind(net->listener, (const struct sockaddr *)&address->name, address->len_bytes) == 0 &&
-	    listen(net->listener, BACKLOG) == 0 &&
+	return net->listener >= 0 && ports_bind(net->listener, options, address) &&
 	    getsockname(net->listener, (struct sockaddr *)&bound.name, &bound.len_bytes) == 0 &&
 	    pboot_address_format(&bound, net->address);
 }

@@ -205,7 +205,8 @@ void pboot_probe_close(struct pboot_overlay *net);
 
 /* pboot_overlay_answer.c */
 
-bool pboot_answer_listen(struct pboot_overlay *net, const struct pboot_address *address);
+bool pboot_answer_listen(struct pboot_overlay *net, const struct pboot_overlay_options *options,
+    const struct pboot_address *address);
 void pboot_answer_accept(struct pboot_overlay *net);
 void pboot_answer_step(struct pboot_overlay *net, struct pboot_half *half, bool ready);
 void pboot_answer_close(struct pboot_overlay *net);

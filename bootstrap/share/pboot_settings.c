@@ -133,6 +133,33 @@ limit_text(int which)
 uint64_t pboot_settings_host_limit_ns(void) { return limit_of(limit_text(0)); }
 uint64_t pboot_settings_start_limit_ns(void) { return limit_of(limit_text(1)); }
 
+/* Reads a number from 1 to 65535; false: there is none. */
+static bool
+port_read(const char *text, char **end_out, uint16_t *port_out)
+{
+	const unsigned long number = *text >= '0' && *text <= '9' ? strtoul(text, end_out, 10) : 0;
+
+	*port_out = (uint16_t)number;
+	return number >= 1 && number <= UINT16_MAX;
+}
+
+bool
+pboot_settings_net_ports(uint16_t *first_out, uint16_t *last_out)
+{
+	const char *text = setting_text("PST_NET_PORTS");
+	char *end;
+
+	*first_out = *last_out = 0;
+	if (!text)
+		return true;
+	if (!port_read(text, &end, first_out))
+		return false;
+	*last_out = *first_out;
+	if (*end == '-' && !port_read(end + 1, &end, last_out))
+		return false;
+	return !*end && *first_out <= *last_out;
+}
+
 bool
 pboot_settings_programs_may_differ(void)
 {
@@ -226,6 +253,7 @@ pboot_settings_fault(char text_out[PBOOT_FAULT_BYTES])
 {
 	const char *handover = setting_text("PST_TEST_HANDOVER"), *shm = setting_text("PST_SHM");
 	const char *programs = setting_text("PST_PROGRAMS");
+	uint16_t ports[2];
 
 	if (fault_of_grace(text_out))
 		return true;
@@ -244,6 +272,9 @@ pboot_settings_fault(char text_out[PBOOT_FAULT_BYTES])
 			    limits[i].fallback, PBOOT_GRACE_MAX_S);
 	if (programs && strcmp(programs, "same") != 0 && strcmp(programs, "any") != 0)
 		return fault_write(text_out, "PST_PROGRAMS=%s: expected same or any", programs);
+	if (!pboot_settings_net_ports(&ports[0], &ports[1]))
+		return fault_write(text_out, "PST_NET_PORTS=%s: expected ports such as "
+		    "51000-51100", setting_text("PST_NET_PORTS"));
 	if (death_signal_of(death_signal_text()) < 0)
 		return fault_write(text_out, BAD_DEATH_SIGNAL, death_signal_text(),
 		    PBOOT_DEATH_SIGNAL_LEAST, PBOOT_DEATH_SIGNAL_MOST);

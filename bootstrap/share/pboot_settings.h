@@ -38,6 +38,9 @@ bool pboot_settings_by_socket(void);
 /* PST_HOST_LIMIT: how long a host of the job may be silent. */
 uint64_t pboot_settings_host_limit_ns(void);
 
+/* PST_NET_PORTS: the first and the last; both 0: any.  False: a bad value. */
+bool pboot_settings_net_ports(uint16_t *first_out, uint16_t *last_out);
+
 /* PST_START_LIMIT: how long ranks that an engine starts wait for the last one; 0: a bad value. */
 uint64_t pboot_settings_start_limit_ns(void);
 

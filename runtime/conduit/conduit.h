@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 enum {
-	PSI_CONDUIT_ABI = 19, PSI_TRANSPORT_BYTES = 16, PSI_DEVICE_FDS = 16,
+	PSI_CONDUIT_ABI = 20, PSI_TRANSPORT_BYTES = 16, PSI_DEVICE_FDS = 16,
 	PSI_PORTS_MOST = 128,           /* of a process */
 };
 
@@ -249,7 +249,7 @@ struct psi_memory_area {
 /* Conduit to runtime. */
 struct psi_conduit_ops {
 	uint32_t abi, size_bytes;
-	const char *name, *version;
+	const char *name, *release;     /* of Penstock, with which it was built */
 
 	/* -- identity and probe ---------------------------------------------------------------- */
 

@@ -409,7 +409,7 @@ psi_pair_make(const struct psi_conduit_ops *local, const struct psi_conduit_ops 
 	};
 
 	pair_ops.name = network->name;
-	pair_ops.version = network->version;
+	pair_ops.release = network->release;
 	local_ops = local;
 	network_ops = network;
 	reference_ops = reference;

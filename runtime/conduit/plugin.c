@@ -1,5 +1,7 @@
 #include "runtime/conduit/plugin.h"
 
+#include "penstock.h"
+
 #include "runtime/settings/settings_tables.h"
 
 #include "runtime/util/object.h"
@@ -10,6 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const names[] = { "smp", "ofi", "ibv", NULL };
@@ -25,6 +28,10 @@ static const struct psi_setting rows[] = {
 	  .help = "network interface that jobs use, such as eth0, one of its addresses, or a "
 	          "network such as 10.1.0.0/16; unset: that from which the job was started, the "
 	          "provider's first, and on one host the loopback interface" },
+	{ .name = "PST_NET_PORTS", .kind = PSI_SETTING_TEXT,
+	  .help = "ports at which a host listens for the others of its job, such as "
+	          "51000-51100, where a firewall lets no others through; libfabric's own are "
+	          "those of FI_TCP_PORT_LOW_RANGE and FI_TCP_PORT_HIGH_RANGE" },
 	{ .name = "PST_OFI_PROVIDER", .kind = PSI_SETTING_TEXT,
 	  .help = "libfabric's provider that conduit ofi uses, such as tcp;ofi_rxm; else the best "
 	          "that the host has" },
@@ -183,6 +190,23 @@ psi_plugin_directory_at(unsigned i, char *directory_out, size_t bytes)
 	return i < 4;
 }
 
+/* Is it one of those before it, by the same or another path? */
+static bool
+directory_is_known(unsigned number, const char *directory)
+{
+	char before[PATH_MAX];
+	struct stat self, other;
+	bool known = false;
+
+	for (unsigned i = 0; i < number && !known; i++) {
+		(void)psi_plugin_directory_at(i, before, sizeof before);
+		known = strcmp(before, directory) == 0 ||
+		        (stat(directory, &self) == 0 && stat(before, &other) == 0 &&
+		         self.st_dev == other.st_dev && self.st_ino == other.st_ino);
+	}
+	return known;
+}
+
 /* False after the text of what was looked through. */
 static bool
 plugin_find(const char *name, char *path_out, size_t bytes, char lack[PSI_PLUGIN_LACK_BYTES])
@@ -193,7 +217,7 @@ plugin_find(const char *name, char *path_out, size_t bytes, char lack[PSI_PLUGIN
 	const char *between = " ";
 
 	for (unsigned i = 0; psi_plugin_directory_at(i, directory, sizeof directory); i++) {
-		if (!directory[0])
+		if (!directory[0] || directory_is_known(i, directory))
 			continue;
 		if ((size_t)snprintf(path_out, bytes, "%s/penstock-%s.so", directory, name) <
 		            bytes && access(path_out, F_OK) == 0)
@@ -226,10 +250,15 @@ bool
 psi_plugin_fits(const struct psi_conduit_ops *ops, const char *file,
                 char lack[PSI_PLUGIN_LACK_BYTES])
 {
-	if (ops->abi == PSI_CONDUIT_ABI && ops->size_bytes == sizeof *ops)
+	if (ops->abi != PSI_CONDUIT_ABI || ops->size_bytes != sizeof *ops)
+		lack_say(lack, "%s is of ABI %u (%u bytes), and this library needs %d (%zu); "
+		         "install both from one build", file, ops->abi, ops->size_bytes,
+		         PSI_CONDUIT_ABI, sizeof *ops);
+	else if (strcmp(ops->release, pst_version()) != 0)
+		lack_say(lack, "%s is of release %s, and this library of %s; install both from one "
+		         "build", file, ops->release, pst_version());
+	else
 		return true;
-	lack_say(lack, "%s is of ABI %u (%u bytes), and this library needs %d (%zu); install both "
-	         "from one build", file, ops->abi, ops->size_bytes, PSI_CONDUIT_ABI, sizeof *ops);
 	return false;
 }
 
@@ -264,7 +293,8 @@ psi_plugin_open(const char *name, char lack[PSI_PLUGIN_LACK_BYTES])
 		return NULL;
 	plugin = psi_object_open(path);
 	if (!plugin) {
-		lack_say(lack, "%s does not load: %s", path, dlerror());
+		lack_say(lack, "%s does not load: %s; install here what it needs", path,
+		         dlerror());
 		return NULL;
 	}
 	return operations_of(plugin, name, path, lack);

@@ -1,5 +1,6 @@
 /* Plug-ins of conduits: the way from one installed directory to another, and what fits. */
 #include "runtime/conduit/plugin.h"
+#include "penstock.h"
 #include "tests/unit/main.h"
 
 #include <limits.h>
@@ -39,9 +40,10 @@ START_TEST(a_way_that_is_too_long_is_none)
 }
 END_TEST
 
-START_TEST(a_table_fits_by_number_and_size)
+START_TEST(a_table_fits_by_number_size_and_release)
 {
-	struct psi_conduit_ops ops = { .abi = PSI_CONDUIT_ABI, .size_bytes = sizeof ops };
+	struct psi_conduit_ops ops = { .abi = PSI_CONDUIT_ABI, .size_bytes = sizeof ops,
+		                       .release = pst_version() };
 	char lack[PSI_PLUGIN_LACK_BYTES];
 
 	ck_assert(psi_plugin_fits(&ops, "file", lack));
@@ -49,8 +51,12 @@ START_TEST(a_table_fits_by_number_and_size)
 	ck_assert(!psi_plugin_fits(&ops, "file", lack));
 	ck_assert_ptr_eq(strstr(lack, "file is of ABI"), lack);
 	ops.size_bytes += 8;
+	ops.release = "0.0.0";
+	ck_assert(!psi_plugin_fits(&ops, "file", lack));
+	ck_assert_ptr_eq(strstr(lack, "file is of release 0.0.0, and this library of"), lack);
 	ops.abi++;
 	ck_assert(!psi_plugin_fits(&ops, "file", lack));
+	ck_assert_ptr_eq(strstr(lack, "file is of ABI"), lack);
 }
 END_TEST
 
@@ -140,7 +146,7 @@ main(void)
 	tcase_set_timeout(tests, 60);	/* one of them compiles */
 	tcase_add_test(tests, the_way_between_directories_goes_up_and_down);
 	tcase_add_test(tests, a_way_that_is_too_long_is_none);
-	tcase_add_test(tests, a_table_fits_by_number_and_size);
+	tcase_add_test(tests, a_table_fits_by_number_size_and_release);
 	tcase_add_test(tests, a_plugin_that_is_nowhere_is_told_with_the_places);
 	tcase_add_test(tests, the_network_is_that_of_the_setting_or_of_the_program);
 	tcase_add_test(tests, a_launcher_that_was_moved_has_its_plugins_beside_it);
