@@ -82,8 +82,6 @@ waiting_make_room(struct waiting *waiting, const struct pboot_ssh_agent *agent)
 static int
 agent_wait_ms(const struct pboot_ssh_agent *agent, uint64_t now)
 {
-	if (agent->left_due)
-		return 10;
 	if (agent->kill_ns == 0)
 		return agent->alive > 0 || !agent->started || agent->settled ? -1 : 10;
 	if (now >= agent->kill_ns)
@@ -186,9 +184,8 @@ agent_take_turn(struct pboot_ssh_agent *agent, struct waiting *waiting)
 	}
 	if (signals)
 		agent_take_signals(agent);
-	now = psi_now_ns();
-	pboot_ssh_pmi_tell_left(agent, now);
 	pboot_ssh_link_flush(&agent->link);
+	now = psi_now_ns();
 	pboot_ssh_agent_kill_due(agent, now);
 	pboot_ssh_agent_settle(agent, now);
 }

@@ -21,7 +21,6 @@ struct pboot_ssh_rank {
 	pid_t pid;		/* 0: not forked */
 	bool ended;
 	int end_status;		/* of waitpid, when it has ended */
-	uint64_t left_ns;	/* when it joined, of which the launcher has not been told; 0: told */
 	int pmi;		/* -1: closed */
 	int outputs[2];		/* stdout, stderr; -1: closed */
 	size_t fill;
@@ -44,7 +43,6 @@ struct pboot_ssh_agent {
 	struct pboot_pmi1_server server;
 	struct pboot_ssh_rank *ranks;	/* [order.ranks.count] */
 	uint32_t alive;
-	bool left_due;		/* some rank has joined, of which the launcher has not been told */
 	char *pairs;		/* malloced; what all hosts have put, as far as it has come */
 	size_t pairs_len;
 	int failed_exec[2];	/* a pipe in which a rank that cannot run writes why */
@@ -102,11 +100,7 @@ void pboot_ssh_flow_close_input(struct pboot_ssh_agent *agent);
 /* Has all output been read? */
 bool pboot_ssh_flow_is_over(const struct pboot_ssh_agent *agent);
 
-/* pboot_ssh_agent_pmi.c: lines of a rank, and the values that come for a fence.  tell_left: tells
- * the launcher of ranks that have joined, if it is time.  tell_left_of: of this rank, in any
- * case. */
-void pboot_ssh_pmi_tell_left(struct pboot_ssh_agent *agent, uint64_t now);
-void pboot_ssh_pmi_tell_left_of(struct pboot_ssh_agent *agent, uint32_t index);
+/* pboot_ssh_agent_pmi.c: lines of a rank, and the values that come for a fence. */
 void pboot_ssh_pmi_take(struct pboot_ssh_agent *agent, uint32_t index);
 bool pboot_ssh_pmi_add_pairs(struct pboot_ssh_agent *agent, const struct pboot_ssh_frame *frame);
 bool pboot_ssh_pmi_release(struct pboot_ssh_agent *agent);

@@ -1,17 +1,10 @@
 #include "bootstrap/ssh/pboot_ssh_agent.h"
 
-#include "runtime/util/clock.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-/* From when the launcher hears that a rank has joined, it leaves the meaning of the rank's end to
- * the keeper.  So it hears of it when the keeper has connected, or after this time: processes that
- * cannot reach the agent have a keeper that cannot either. */
-static const uint64_t keeper_ns = UINT64_C(500000000);
 
 static void
 rank_close_pmi(struct pboot_ssh_rank *self)
@@ -48,32 +41,6 @@ agent_fence(struct pboot_ssh_agent *agent)
 	pboot_ssh_link_send(&agent->link, PBOOT_SSH_FENCE, 0, NULL, 0);
 }
 
-void
-pboot_ssh_pmi_tell_left_of(struct pboot_ssh_agent *agent, uint32_t index)
-{
-	if (agent->ranks[index].left_ns == 0)
-		return;
-	agent->ranks[index].left_ns = 0;
-	pboot_ssh_link_send(&agent->link, PBOOT_SSH_LEFT, agent->order.ranks.first + index, NULL,
-	    0);
-}
-
-void
-pboot_ssh_pmi_tell_left(struct pboot_ssh_agent *agent, uint64_t now)
-{
-	const bool kept = pboot_ssh_keeper_is_there(agent);
-	uint32_t i;
-
-	if (!agent->left_due)
-		return;
-	agent->left_due = false;
-	for (i = 0; i < agent->order.ranks.count; i++) {
-		if (kept || now - agent->ranks[i].left_ns >= keeper_ns)
-			pboot_ssh_pmi_tell_left_of(agent, i);
-		agent->left_due |= agent->ranks[i].left_ns != 0;
-	}
-}
-
 static void
 rank_on_line(struct pboot_ssh_agent *agent, uint32_t index, char *line, size_t len)
 {
@@ -90,8 +57,7 @@ rank_on_line(struct pboot_ssh_agent *agent, uint32_t index, char *line, size_t l
 		pboot_ssh_link_send(&agent->link, PBOOT_SSH_JOINED, rank, NULL, 0);
 		break;
 	case PBOOT_PMI1_DONE:
-		self->left_ns = psi_now_ns();
-		agent->left_due = true;
+		pboot_ssh_link_send(&agent->link, PBOOT_SSH_LEFT, rank, NULL, 0);
 		break;
 	case PBOOT_PMI1_ABORTED:
 		pboot_ssh_link_send_number(&agent->link, PBOOT_SSH_ABORT, rank, (uint32_t)status);

@@ -304,8 +304,6 @@ rank_take_end(struct pboot_ssh_agent *agent, uint32_t index, int status)
 	agent->ranks[index].end_status = status;
 	agent->alive--;
 	pboot_ssh_keeper_tell(agent, PBOOT_MSG_ENDED, rank, status);
-	if (!WIFSIGNALED(status))
-		pboot_ssh_pmi_tell_left_of(agent, index);
 	pboot_ssh_link_send_number(&agent->link, PBOOT_SSH_ENDED, rank, (uint32_t)status);
 	if (agent->order.stdin_rank == (int64_t)rank)
 		pboot_ssh_flow_close_input(agent);
