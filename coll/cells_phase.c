@@ -426,7 +426,8 @@ pcoll_cells_op_end(struct pcoll_cells *cells, struct cells_op *op)
 	psi_team_release(cells->tm);
 	atomic_store_explicit(&cells->finished,
 	                      atomic_load_explicit(&cells->finished, memory_order_relaxed) + 1,
-	                      memory_order_release); /* V5: release, to V6 in ops_finished */
+	                      memory_order_release); /* V5: release, to V6 in
+	                                              * pcoll_cells_finished */
 }
 
 /* False: it has to wait. */
