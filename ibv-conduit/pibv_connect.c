@@ -5,6 +5,8 @@
  */
 #include "ibv-conduit/pibv.h"
 
+#include "runtime/util/clock.h"
+
 #include <sched.h>
 #include <sys/random.h>
 
@@ -95,11 +97,38 @@ card_fits(const struct psi_conduit *conduit, uint32_t process)
 	return false;
 }
 
+/* All processes make these connections at the same time, so one that does not answer for so long
+ * cannot be reached. */
+static const uint64_t answer_ns = 30000000000, step_most_ns = 100000000;
+
+/* Is it time to give up?  Time in which this process did not run does not count. */
+static bool
+patience_ends(uint64_t *last_ns, uint64_t *waited_ns)
+{
+	const uint64_t now_ns = psi_now_ns(), step_ns = now_ns - *last_ns;
+
+	*last_ns = now_ns;
+	*waited_ns += step_ns < step_most_ns ? step_ns : step_most_ns;
+	return *waited_ns >= answer_ns;
+}
+
+static void
+silence_end(struct psi_conduit *conduit, uint32_t process)
+{
+	conduit->services->log("ibv: rank %u (%s) has not connected for 30 s (GASNET_CONNECT_STATIC): "
+	                       "datagrams between port %u of %s and its port do not arrive, or it "
+	                       "has failed; do a firewall, the partition and the address (GID) let "
+	                       "them through?", process, conduit->services->host_name(process),
+	                       conduit->rails[0].port_number, conduit->devices[0].name);
+	pibv_lose(conduit);
+}
+
 /* Each side goes on until it is connected to all.  The last step of a hello goes by the connection,
  * so no peer needs this process any more when it returns. */
 static int
 connect_all(struct psi_conduit *conduit)
 {
+	uint64_t last_ns = psi_now_ns(), waited_ns = 0;
 	uint32_t process = 0;
 
 	psi_guard_lock(&conduit->guard);
@@ -111,15 +140,26 @@ connect_all(struct psi_conduit *conduit)
 		if (process == conduit->place ||
 		    (connection && connection->state == PIBV_CONNECTED)) {
 			process++;
+			waited_ns = 0;
 			continue;
 		}
+		if (psi_lost_peer_any(&conduit->lost_peer))
+			break;
+		if (patience_ends(&last_ns, &waited_ns))
+			silence_end(conduit, process);
 		pibv_progress_alone(conduit);
 		psi_guard_unlock(&conduit->guard);
 		sched_yield();
 		psi_guard_lock(&conduit->guard);
 	}
+	if (!conduit->lost && psi_lost_peer_any(&conduit->lost_peer) &&
+	    conduit->lost_peer.place < conduit->places)
+		conduit->services->log("ibv: rank %u (%s) cannot be connected: %s",
+		                       conduit->lost_peer.place,
+		                       conduit->services->host_name(conduit->lost_peer.place),
+		                       conduit->lost_peer.why);
 	psi_guard_unlock(&conduit->guard);
-	return conduit->lost ? PSI_FAILED : PSI_OK;
+	return conduit->lost || process < conduit->places ? PSI_FAILED : PSI_OK;
 }
 
 /* A process that has no card takes part in the exchange, since the others wait there. */

@@ -139,9 +139,10 @@ pibv_connection_make(struct psi_conduit *conduit, uint32_t process)
 	struct pibv_connection *made = parts_make(conduit, process);
 
 	if (!made) {
-		conduit->services->log("ibv: no queue pair for rank %u: %s; the device has %d of "
-		                       "them", process, strerror(errno),
-		                       conduit->devices[0].limits.max_qp);
+		conduit->services->log("ibv: no queue pair for rank %u (%s): %s; the device has %d "
+		                       "of them", process,
+		                       conduit->services->host_name(process),
+		                       strerror(errno), conduit->devices[0].limits.max_qp);
 		pibv_lose(conduit);
 	}
 	conduit->connections[process] = made;

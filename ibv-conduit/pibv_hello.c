@@ -299,8 +299,9 @@ silence_tell(struct psi_conduit *conduit, struct pibv_connection *connection, ui
 	if (connection->told || now_ns - connection->hello_since_ns < tell_after_ns)
 		return;
 	connection->told = true;
-	conduit->services->log("ibv: rank %u has not answered for 10 s: it makes no calls, or "
+	conduit->services->log("ibv: rank %u (%s) has not answered for 10 s: it makes no calls, or "
 	                       "datagrams from port %u of %s do not reach it", connection->process,
+	                       conduit->services->host_name(connection->process),
 	                       conduit->rails[0].port_number, conduit->devices[0].name);
 }
 

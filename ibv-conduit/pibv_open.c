@@ -214,25 +214,40 @@ peer_bytes(const struct psi_conduit *conduit)
 static size_t
 connected_bytes(const struct psi_conduit *conduit)
 {
-	return sizeof(struct pibv_connection) + conduit->depth * sizeof(struct pibv_work);
+	return conduit->rail_count *
+	       (sizeof(struct pibv_connection) + conduit->depth * sizeof(struct pibv_work));
+}
+
+/* The rails behind the first, as ", port 1 of rxe1". */
+static void
+rails_text(const struct psi_conduit *conduit, char *text, size_t text_bytes)
+{
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (uint32_t rail = 1; rail < conduit->rail_count && len < text_bytes; rail++)
+		len += (size_t)snprintf(text + len, text_bytes - len, ", port %u of %s",
+		                        conduit->rails[rail].port_number,
+		                        pibv_device_of(conduit, rail)->name);
 }
 
 void
 pibv_describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
 {
 	const struct pibv_rail *first = &conduit->rails[0];
-	char classes[64] = "";
+	char classes[64] = "", rails[256];
 
 	if (first->service_level || first->traffic_class)
 		snprintf(classes, sizeof classes, ", service level %u, traffic class %u",
 		         first->service_level, first->traffic_class);
+	rails_text(conduit, rails, sizeof rails);
 	snprintf(text, text_bytes,
-	         "port %u of %s (%s)%s, %u rails, MTU %u, messages of %zu bytes inline, "
+	         "port %u of %s (%s)%s%s, %u rails, MTU %u, messages of %zu bytes inline, "
 	         "Mediums of %zu bytes, %u requests on their way to each place, %u receive "
 	         "buffers, send queues of %u, puts, gets, Longs and signals with puts native in "
 	         "pieces of %zu bytes, connections made %s, %zu bytes per peer, "
 	         "%zu more when connected",
-	         first->port_number, conduit->devices[0].name, first->reason, classes,
+	         first->port_number, conduit->devices[0].name, first->reason, rails, classes,
 	         conduit->rail_count, pibv_mtu_bytes(pibv_mtu_of(conduit, 0)),
 	         conduit->inline_bytes, conduit->medium_bytes, conduit->credits,
 	         conduit->receive_count, conduit->depth, conduit->piece_bytes,

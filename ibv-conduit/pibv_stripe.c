@@ -215,8 +215,9 @@ pibv_rail_break(struct psi_conduit *conduit, struct pibv_connection *connection,
 		return;
 	connection->broken = true;
 	(void)ibv_modify_qp(connection->qp, &stopped, IBV_QP_STATE);    /* sends nothing more */
-	conduit->services->log("ibv: a rail to rank %u is used no more: %s; transfers go by the "
-	                       "others", connection->process, why);
+	conduit->services->log("ibv: a rail to rank %u (%s) is used no more: %s; transfers go by "
+	                       "the others", connection->process,
+	                       conduit->services->host_name(connection->process), why);
 	for (struct pibv_striped *at = conduit->striped; at; at = at->next)
 		for (unsigned i = 0; at->process == connection->process && i < PIBV_RAILS; i++)
 			if (stripe_is_on(&at->stripes[i], connection->rail))

@@ -163,6 +163,8 @@ struct psi_services {
 	void (*log)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 	/* A setting by name, as text; NULL if there is none of that name. */
 	const char *(*setting)(const char *name);
+	/* The name of the host of a process, for lines that name a process. */
+	const char *(*host_name)(uint32_t process);
 	/* How many processes the job has; 1 outside of a job.  `probe' may ask too. */
 	uint32_t (*job_processes)(void);
 	/* Zero-filled memory that all processes of this host share; every process of the host asks

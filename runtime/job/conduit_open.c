@@ -20,6 +20,8 @@
 #include "runtime/wait/waiting.h"
 #include "runtime/wait/wake_fd.h"
 
+#include "runtime/util/clock.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +29,11 @@
 
 /* -- services -------------------------------------------------------------------------------- */
 
-/* While conduits open, the first line that one says is kept, so that one rank says it for all. */
+/* While conduits open, the first line that one says is kept, so that one rank says it for all; but
+ * what is said after a while tells what they wait for. */
 static bool keeps_lines;
+static uint64_t kept_since_ns;
+static const uint64_t keep_ns = 5000000000;
 static char kept_line[PSI_PLUGIN_LACK_BYTES + 96];
 
 static void __attribute__((format(printf, 1, 2)))
@@ -40,7 +45,7 @@ conduit_log(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line, sizeof line, format, args);
 	va_end(args);
-	if (!keeps_lines)
+	if (!keeps_lines || psi_now_ns() - kept_since_ns >= keep_ns)
 		psi_log("%s", line);
 	else if (!kept_line[0])
 		memcpy(kept_line, line, sizeof kept_line);
@@ -66,6 +71,12 @@ conduit_agree_least(uint32_t value)
 	return least;
 }
 
+static const char *
+conduit_host_name(uint32_t process)
+{
+	return psi.host_names ? psi.host_names[psi.boot.host_of[process]] : psi.host;
+}
+
 static void
 conduit_unreachable(uint32_t place, const char *why)
 {
@@ -74,8 +85,8 @@ conduit_unreachable(uint32_t place, const char *why)
 	if (place == PSI_NO_PEER)
 		psi_fatal("the network between hosts has failed: %s", why);
 	psi_place_text(place, whose);
-	psi_fatal("a message to %s was lost: %s; is its host up, and does a firewall let the "
-	          "network through?", whose, why);
+	psi_fatal("a message to %s (%s) was lost: %s; is its host up, and does a firewall let the "
+	          "network through?", whose, conduit_host_name(psi_jobrank_of(place)), why);
 }
 
 static unsigned
@@ -115,6 +126,7 @@ static const struct psi_services services = {
 	.device_fds = conduit_device_fds,
 	.counts = conduit_own_counts,
 	.unreachable = conduit_unreachable,
+	.host_name = conduit_host_name,
 };
 
 /* -- what the ranks say of it ---------------------------------------------------------------- */
@@ -321,6 +333,7 @@ psi_conduit_open(gex_EP_t ep)
 	conduit_describe_job();
 	ep->ops = psi.ops;
 	keeps_lines = psi.networked;
+	kept_since_ns = psi_now_ns();
 	conduit_step(open_table(ep), "open");
 	conduit_step(ep->ops->connect(psi.conduit) == PSI_OK, "connect");
 	keeps_lines = false;

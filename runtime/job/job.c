@@ -111,6 +111,7 @@ struct job_cpus {
 	struct psi_cpus allowed;
 	uint64_t quota_milli;
 	uint32_t cache;                 /* psi_topology_cache */
+	char host[PSI_HOST_NAME_BYTES]; /* its name, which comes along */
 };
 
 /* In fewer ranks nobody looks at caches (coll/groups.c), and to read of them takes time. */
@@ -139,6 +140,19 @@ job_know_caches(const struct job_cpus *all, const struct psi_cpus *sets)
 	psi.host_cpus = psi_cpus_count_all(sets, here);
 }
 
+static void
+job_know_hosts(const struct job_cpus *all)
+{
+	if (psi.boot.host_count < 2)
+		return;
+	psi.host_names = calloc(psi.boot.host_count, sizeof *psi.host_names);
+	if (!psi.host_names)
+		psi_fatal("no memory for the names of %u hosts", psi.boot.host_count);
+	for (uint32_t rank = 0; rank < psi.boot.size; rank++)
+		memcpy(psi.host_names[psi.boot.host_of[rank]], all[rank].host,
+		       PSI_HOST_NAME_BYTES - 1);
+}
+
 /* All ranks of the host exchange their CPUs, so that all come to answers that fit. */
 static void
 job_know_cpus(void)
@@ -156,7 +170,9 @@ job_know_cpus(void)
 	own.quota_milli = topology.quota_milli;
 	if (here >= CACHES_LEAST)
 		own.cache = psi_topology_cache("", &topology.allowed);
+	strncpy(own.host, psi.host, sizeof own.host - 1);
 	pboot_exchange(&own, sizeof own, all);
+	job_know_hosts(all);
 	for (uint32_t i = 0; i < here; i++) {
 		all[i] = all[psi.host_ranks[i]];
 		sets[i] = all[i].allowed;

@@ -199,7 +199,7 @@ START_TEST(silence_is_told_once)
 		rig_turn(0);
 	}
 	ck_assert_uint_eq(rig_ranks[0].lines, 1);
-	ck_assert_ptr_nonnull(strstr(rig_ranks[0].said, "rank 1 has not answered for 10 s"));
+	ck_assert_ptr_nonnull(strstr(rig_ranks[0].said, "rank 1 (here) has not answered for 10 s"));
 	ck_assert_uint_eq(rig_ranks[0].told_lost, 0);
 	mock_device_of(1)->gone = false;
 	rig_wait_connected(0, 1);
