@@ -115,10 +115,11 @@ patience_ends(uint64_t *last_ns, uint64_t *waited_ns)
 static void
 silence_end(struct psi_conduit *conduit, uint32_t process)
 {
-	conduit->services->log("ibv: rank %u (%s) has not connected for 30 s (GASNET_CONNECT_STATIC): "
-	                       "datagrams between port %u of %s and its port do not arrive, or it "
-	                       "has failed; do a firewall, the partition and the address (GID) let "
-	                       "them through?", process, conduit->services->host_name(process),
+	conduit->services->log("ibv: rank %u (%s) has not connected for 30 s "
+	                       "(GASNET_CONNECT_STATIC): datagrams between port %u of %s "
+	                       "and its port do not arrive, or it has failed; do a firewall, the "
+	                       "partition and the address (GID) let them through?", process,
+	                       conduit->services->host_name(process),
 	                       conduit->rails[0].port_number, conduit->devices[0].name);
 	pibv_lose(conduit);
 }

@@ -22,7 +22,8 @@ struct psi_job {
 	const uint32_t *host_ranks;     /* [host_places]: their job ranks, in order */
 	const uint32_t *host_index;     /* [size]: of each rank among those of its own host */
 	const char *host;
-	char (*host_names)[PSI_HOST_NAME_BYTES]; /* [boot.host_count], perhaps cut; NULL: one host */
+	char (*host_names)[PSI_HOST_NAME_BYTES]; /* [boot.host_count], perhaps cut; NULL: one
+	                                          * host */
 	pid_t pid;                      /* a child that the client forks is no rank */
 	uint32_t thread_mode;           /* PSI_MODE_ */
 	bool threaded;                  /* PAR */

@@ -120,7 +120,8 @@ host_name(uint32_t process)
 static const struct psi_services services = {
 	.abi = PSI_CONDUIT_ABI, .size_bytes = sizeof(struct psi_services),
 	.log = say, .setting = setting_of, .deliver = deliver, .exchange = exchange,
-	.host_name = host_name, .unreachable = unreachable, .completed = completed, .signal_arrived = signal_arrived,
+	.host_name = host_name,
+	.unreachable = unreachable, .completed = completed, .signal_arrived = signal_arrived,
 	.look_again = look_again, .job_processes = job_processes,
 };
 
