@@ -23,7 +23,7 @@ static const struct psi_setting rows[] = {
 	          "the one that the program is linked for, as ofi with libgasnet-ofi-par.a, and "
 	          "in a job of several hosts ofi" },
 	{ .name = "PST_PLUGIN_DIR", .kind = PSI_SETTING_TEXT,
-	  .help = "directory where conduits' plug-ins are looked for first" },
+	  .help = "directory in which plug-ins are looked for, and in no other" },
 	{ .name = "PST_NET_IFACE", .kind = PSI_SETTING_TEXT,
 	  .help = "network interface that jobs use, such as eth0, one of its addresses, or a "
 	          "network such as 10.1.0.0/16; unset: that from which the job was started, the "
@@ -181,6 +181,8 @@ psi_plugin_directory_at(unsigned i, char *directory_out, size_t bytes)
 	directory_out[0] = '\0';
 	if (i == 0 && own)
 		snprintf(directory_out, bytes, "%s", own);
+	else if (own)
+		return false;           /* who names one has a reason */
 	else if (i == 1)
 		snprintf(directory_out, bytes, "%s", PSI_PLUGIN_DIR);
 	else if (i == 2 && !beside_library(directory_out, bytes))

@@ -12,8 +12,8 @@ enum { PSI_PLUGIN_LACK_BYTES = 900 };
 /*
  * Opens the plug-in of a conduit and returns its operations, whose ABI and size fit; they stay as
  * long as the process.  NULL after one line's text in lack: there is none, a library that it needs
- * is missing, it is of another release, or the program is static.  It is sought in PST_PLUGIN_DIR,
- * then where it was installed, then beside libpenstock.so, then beside the launcher.
+ * is missing, it is of another release, or the program is static.  It is sought in PST_PLUGIN_DIR
+ * if that is set, else where it was installed, beside libpenstock.so, and beside the launcher.
  */
 const struct psi_conduit_ops *psi_plugin_open(const char *name, char lack[PSI_PLUGIN_LACK_BYTES]);
 

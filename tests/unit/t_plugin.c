@@ -66,7 +66,7 @@ START_TEST(a_plugin_that_is_nowhere_is_told_with_the_places)
 
 	setenv("PST_PLUGIN_DIR", "/nonexistent/of/the/user", 1);
 	ck_assert_ptr_eq(psi_plugin_open("nosuch", lack), NULL);
-	ck_assert_ptr_ne(strstr(lack, "penstock-nosuch.so is not in /nonexistent/of/the/user, /"),
+	ck_assert_ptr_ne(strstr(lack, "penstock-nosuch.so is not in /nonexistent/of/the/user; "),
 	                 NULL);
 }
 END_TEST
