@@ -116,6 +116,20 @@ hello_limits(struct psi_conduit *conduit)
 	                                                  MOST_US);
 }
 
+/* The completion queue has room for one of each, and for what else completes (cq_entries). */
+static uint32_t
+receives_of(const struct psi_conduit *conduit, const struct ibv_device_attr *limits)
+{
+	const uint64_t wanted =
+		psi_most(pibv_setting(conduit->services, "GASNET_RBUF_COUNT", PIBV_RECEIVES),
+	                 RECEIVES_LEAST);
+	const uint64_t others = 2 * PIBV_HELLOS + 5 * (uint64_t)conduit->depth;
+	const uint64_t most = (uint64_t)limits->max_cqe > others + RECEIVES_LEAST
+	                              ? (uint64_t)limits->max_cqe - others : RECEIVES_LEAST;
+
+	return (uint32_t)psi_least(psi_least(wanted, most), (uint64_t)limits->max_srq_wr);
+}
+
 /* Most buffers are with the device, also where there are few. */
 static uint32_t
 receive_batch_of(const struct psi_conduit *conduit)
@@ -146,9 +160,7 @@ pibv_limits_choose(struct psi_conduit *conduit)
 	                                  : depth < DEPTH_LEAST ? DEPTH_LEAST : depth);
 	conduit->depth_mask = conduit->depth - 1;
 	conduit->interval = conduit->depth / 4;
-	conduit->receive_count = (uint32_t)psi_least(
-		psi_most(pibv_setting(services, "GASNET_RBUF_COUNT", PIBV_RECEIVES),
-		         RECEIVES_LEAST), (uint64_t)limits->max_srq_wr);
+	conduit->receive_count = receives_of(conduit, limits);
 	conduit->buffer_count = (uint32_t)psi_most(
 		pibv_setting(services, "GASNET_BBUF_COUNT", PIBV_BUFFERS), BUFFERS_LEAST);
 	conduit->signals_most = SIGNALS;

@@ -342,6 +342,24 @@ START_TEST(queues_are_cut_to_what_the_device_has)
 }
 END_TEST
 
+/* Each receive buffer may have a completion in the queue. */
+START_TEST(receives_leave_room_for_other_completions)
+{
+	const struct psi_conduit *conduit;
+
+	mock_reset(1);
+	rig_job(1, false);
+	rig_set(PSI_NO_PEER, "GASNET_RBUF_COUNT", "65536");
+	device(0)->limits.max_qp_wr = 100;
+	device(0)->limits.max_srq_wr = 100000;
+	device(0)->limits.max_cqe = 900;
+	ck_assert_msg(rig_open(0) == PSI_OK, "%s", rig_ranks[0].said);
+	conduit = rig_ranks[0].conduit;
+	ck_assert_uint_ge(conduit->receive_count, 400);
+	ck_assert_uint_le(conduit->receive_count + 4 * conduit->depth + conduit->signals_most, 900);
+}
+END_TEST
+
 /* As the runtime accepts them. */
 START_TEST(settings_may_be_hexadecimal)
 {
@@ -454,6 +472,7 @@ main(void)
 	                    sizeof opening / sizeof *opening);
 	tcase_add_loop_test(tests, memory_that_cannot_be_registered, 0, 3);
 	tcase_add_test(tests, queues_are_cut_to_what_the_device_has);
+	tcase_add_test(tests, receives_leave_room_for_other_completions);
 	tcase_add_test(tests, settings_may_be_hexadecimal);
 	tcase_add_test(tests, describe_names_port_and_reason);
 	tcase_add_test(tests, rails_of_one_device_share_it);
