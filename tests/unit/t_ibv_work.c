@@ -6,36 +6,12 @@
  * post one request for each message and ask for one completion each; ib_write_bw asks for one in
  * each batch.
  */
-#include "tests/unit/ibv_rig.h"
+#include "tests/unit/ibv_pair.h"
 #include "tests/unit/main.h"
 
 #include <string.h>
 
-enum { BYTES = 1 << 16, MANY = 1000 };
-
-static unsigned char there[BYTES], here[BYTES];
-static struct psi_segment_name name_there;
-
-/* Two ranks that are connected; that of rank 1 is a segment. */
-static void
-pair_start(void)
-{
-	rig_start(2);
-	name_there = rig_bind(1, there, sizeof there);
-	rig_meet(0, 1);
-}
-
-static struct mock_counts
-counts_of(uint32_t host)
-{
-	return mock_device_of(host)->counts;
-}
-
-static struct psi_transfer
-put_of(uint64_t offset, size_t len_bytes, uint64_t cookie)
-{
-	return rig_transfer(1, name_there, offset, here + offset, len_bytes, cookie);
-}
+enum { BYTES = PAIR_BYTES, MANY = PAIR_MANY };
 
 /* -- patterns ---------------------------------------------------------------------------------- */
 
