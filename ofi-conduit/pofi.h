@@ -233,7 +233,8 @@ struct psi_conduit {
 	struct {
 		_Atomic bool asks;              /* any thread reads it */
 		uint32_t process;               /* whose port is asked ... */
-		uint64_t since_ns;              /* ... since its first message found no room then */
+		uint64_t since_ns;              /* when its first message found no room; once a
+		                                 * connection is begun, when that was */
 		int fd;                         /* the connection that is begun; -1: none yet */
 	} reach;
 	uint32_t inbound_made, posted;  /* of the inbound buffers */

@@ -110,19 +110,27 @@ reach_give_up(struct psi_conduit *conduit)
 	pofi_peer_break(conduit, process, ETIMEDOUT, why);
 }
 
-/* Whoever answers, be it that nobody listens there, is reached. */
+/* Whoever answers, be it that nobody listens there, is reached.  The time for the answer begins
+ * when the port is asked, since this process may not have looked for long.  The kernel connects all
+ * the same. */
 void
 pofi_reach_step(struct psi_conduit *conduit)
 {
 	const uint64_t now = psi_now_ns();
-	const uint64_t waited_ns = now - conduit->reach.since_ns;
 	int code;
 
-	if (!conduit->reach.asks || waited_ns < patience_ns)
+	if (!conduit->reach.asks)
 		return;
-	code = conduit->reach.fd < 0 ? reach_ask(conduit) : reach_answer(conduit);
+	if (conduit->reach.fd >= 0) {
+		code = reach_answer(conduit);
+	} else if (now - conduit->reach.since_ns >= patience_ns) {
+		conduit->reach.since_ns = now;
+		code = reach_ask(conduit);
+	} else {
+		return;
+	}
 	if (code == EINPROGRESS || code == ETIMEDOUT) {
-		if (waited_ns >= patience_ns + answer_ns)
+		if (now - conduit->reach.since_ns >= answer_ns)
 			reach_give_up(conduit);
 		return;
 	}
