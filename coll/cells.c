@@ -60,21 +60,18 @@ cells_lag(const struct pcoll_cells *cells)
 static bool
 turn_take(struct pcoll_cells *cells)
 {
-	const bool threaded = psi.threaded;
 	bool taken;
 
-	if (threaded)
-		psi_spinlock_lock(&cells->lock);
+	cells_lock(cells);
 	taken = !cells->busy;
 	cells->busy = true;
 	if (!taken)
 		cells->others_look = true;
-	if (threaded)
-		psi_spinlock_unlock(&cells->lock);
+	cells_unlock(cells);
 	return taken;
 }
 
-/* With several threads. */
+/* Gives the turn back where other threads may have looked for it, and wakes them. */
 static __attribute__((noinline)) void
 turn_hand_on(struct pcoll_cells *cells)
 {

@@ -67,7 +67,7 @@ place_of(const struct pcoll_shm_barrier *shm_barrier, uint32_t rank)
 	return shm_barrier->tm && shm_barrier->tm->places ? shm_barrier->tm->places[rank] : rank;
 }
 
-/* By the calling thread. */
+/* Returns how often the calling thread has slept. */
 static uint64_t
 sleeps_of_thread(void)
 {

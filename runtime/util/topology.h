@@ -26,7 +26,7 @@ struct psi_topology {
 void psi_topology_read(const char *root, struct psi_topology *out);
 
 uint32_t psi_cpus_count(const struct psi_cpus *cpus);
-/* In any of these sets. */
+/* Returns how many CPUs are in at least one of these sets. */
 uint32_t psi_cpus_count_all(const struct psi_cpus *sets, uint32_t count);
 
 /* "0-3,7" or "3": true, and adds them to *out; false if the text is something else. */
