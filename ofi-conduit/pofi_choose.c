@@ -214,8 +214,6 @@ provider_tell_lack_of_hosts(const struct fi_info *near, const struct wish *wish,
 		         "PST_NET_IFACE names one", provider, near->domain_attr->name);
 }
 
-static const char UNIVERSE[] = "FI_UNIVERSE_SIZE";
-
 enum { UNIVERSE_LEAST = 16 };   /* small jobs may have connections that both sides begin */
 
 /* What libfabric offers, which takes it a while to find out; until pofi_choose has chosen. */
@@ -231,26 +229,41 @@ wish_read(const struct psi_services *services)
 	};
 }
 
-/* libfabric reads this variable once, at its first call.  Without it queues are made for 256
- * processes: more than some devices have (rxe), and fewer than large jobs need.  A value that the
- * user has set stays, and the result is false. */
-static bool
-universe_set(uint32_t processes)
+/* A variable that libfabric reads once, at its first call. */
+struct variable {
+	const char *name;
+	bool is_set;            /* here: a value that the user has set stays */
+};
+
+static void
+variable_set(struct variable *variable, unsigned value)
 {
 	char text[16];
 
-	if (getenv(UNIVERSE))
-		return false;
-	snprintf(text, sizeof text, "%u", processes > UNIVERSE_LEAST ? processes : UNIVERSE_LEAST);
-	return setenv(UNIVERSE, text, 1) == 0;
+	snprintf(text, sizeof text, "%u", value);
+	variable->is_set = !getenv(variable->name) && setenv(variable->name, text, 1) == 0;
 }
 
-/* A rank may start a job of another size, so the variable is removed after the first call. */
+/* A rank may start another job, of another size. */
+static void
+variable_unset(const struct variable *variable)
+{
+	if (variable->is_set)
+		unsetenv(variable->name);
+}
+
+/* Without the first, queues are made for 256 processes: more than some devices have (rxe), and
+ * fewer than large jobs need.  Without the second, ofi_rxm over verbs has receive buffers of each
+ * connection, and gives one back to a connection that is closed already when a peer ends, or both
+ * sides begin to connect (1.17; SIGSEGV).  One queue for all is never closed before, and its memory
+ * does not grow with the number of peers. */
 static int
 offers_get(const struct psi_services *services, const struct wish *wish)
 {
+	const uint32_t processes = services->job_processes();
+	struct variable universe = { .name = "FI_UNIVERSE_SIZE" };
+	struct variable shared = { .name = "FI_OFI_RXM_USE_SRX" };
 	struct fi_info *hints;
-	bool is_set;
 	int code;
 
 	if (offered)
@@ -258,10 +271,11 @@ offers_get(const struct psi_services *services, const struct wish *wish)
 	hints = hints_make(wish->provider);
 	if (!hints)
 		return FI_ENOMEM;
-	is_set = universe_set(services->job_processes());
+	variable_set(&universe, processes > UNIVERSE_LEAST ? processes : UNIVERSE_LEAST);
+	variable_set(&shared, 1);
 	code = -fi_getinfo(FI_VERSION(1, 14), NULL, NULL, 0, hints, &offered);
-	if (is_set)
-		unsetenv(UNIVERSE);
+	variable_unset(&universe);
+	variable_unset(&shared);
 	fi_freeinfo(hints);
 	return code;
 }
