@@ -2,6 +2,7 @@
  * Phases: which cell a member fills next, and which it reads.
  */
 #include "coll/cells_piece.h"
+#include "coll/cells_reads.h"
 #include "coll/device.h"
 #include "coll/differ.h"
 
@@ -201,54 +202,6 @@ pcoll_cells_fill(struct pcoll_cells *cells)
 }
 
 /* -- reading ----------------------------------------------------------------------------------- */
-
-static gex_Rank_t
-reads_count(const struct pcoll_cells *cells, enum pcoll_cells_reads reads)
-{
-	switch (reads) {
-	case PCOLL_READS_ROOT:
-		return 1;
-	case PCOLL_READS_OTHERS:
-		return cells->size - 1;
-	case PCOLL_READS_ALL_DOWN:
-		return cells->size;
-	case PCOLL_READS_DOWN_FROM_OWN:
-		return cells->rank + 1;
-	case PCOLL_READS_DOWN_BELOW:
-		return cells->rank;
-	case PCOLL_READS_GROUP_DOWN:
-		return pcoll_groups_leads(&cells->groups, cells->rank)
-		               ? pcoll_groups_members(&cells->groups) : 0;
-	case PCOLL_READS_LEADS_DOWN:
-		return cells->groups.count;
-	default:
-		return 0;
-	}
-}
-
-static gex_Rank_t
-reads_from(const struct pcoll_cells *cells, const struct cells_op *op, enum pcoll_cells_reads reads)
-{
-	gex_Rank_t rank;
-
-	switch (reads) {
-	case PCOLL_READS_ROOT:
-		return op->call.root;
-	case PCOLL_READS_ALL_DOWN:
-		return cells->size - 1 - op->reads;
-	case PCOLL_READS_DOWN_FROM_OWN:
-		return cells->rank - op->reads;
-	case PCOLL_READS_DOWN_BELOW:
-		return cells->rank - 1 - op->reads;
-	case PCOLL_READS_GROUP_DOWN:
-		return cells->groups.first[cells->groups.own + 1] - 1 - op->reads;
-	case PCOLL_READS_LEADS_DOWN:
-		return cells->groups.first[cells->groups.count - 1 - op->reads];
-	default:
-		rank = cells->rank + 1 + op->reads;
-		return rank < cells->size ? rank : rank - cells->size;
-	}
-}
 
 /* The k-th call on a team is the same call everywhere.  Cells do not tell the root. */
 static void __attribute__((noreturn, cold))
