@@ -280,6 +280,21 @@ bool pofi_probe(const struct psi_services *services, char *reason, size_t reason
 struct fi_info *pofi_choose(const struct psi_services *services, bool one_host,
                             const char **reason_out, char *lack, size_t lack_bytes);
 
+/* A variable of the environment that libfabric reads.  A value that the user has set stays; else it
+ * is removed again, since a rank may start other programs. */
+struct pofi_variable {
+	const char *name;
+	bool is_set;                    /* by this conduit */
+};
+
+struct pofi_variable pofi_variable_set(const char *name, unsigned value);
+void pofi_variable_unset(const struct pofi_variable *variable);
+/* Where it is set, at each question and while the endpoint opens, ofi_rxm over verbs has one queue
+ * of receive buffers.  Else it has one of each connection, and 1.17 gives buffers back to a
+ * connection that it has closed already, when a peer ends, or both sides begin to connect (SIGSEGV).
+ * Memory does not grow with the number of peers either. */
+struct pofi_variable pofi_one_queue_set(void);
+
 /* -- pofi_open.c ------------------------------------------------------------------------------- */
 
 int pofi_open(const struct psi_services *services, const struct psi_conduit_job *job,

@@ -229,40 +229,37 @@ wish_read(const struct psi_services *services)
 	};
 }
 
-/* A variable that libfabric reads once, at its first call. */
-struct variable {
-	const char *name;
-	bool is_set;            /* here: a value that the user has set stays */
-};
-
-static void
-variable_set(struct variable *variable, unsigned value)
+struct pofi_variable
+pofi_variable_set(const char *name, unsigned value)
 {
 	char text[16];
 
 	snprintf(text, sizeof text, "%u", value);
-	variable->is_set = !getenv(variable->name) && setenv(variable->name, text, 1) == 0;
+	return (struct pofi_variable){
+		.name = name, .is_set = !getenv(name) && setenv(name, text, 1) == 0,
+	};
 }
 
-/* A rank may start another job, of another size. */
-static void
-variable_unset(const struct variable *variable)
+void
+pofi_variable_unset(const struct pofi_variable *variable)
 {
 	if (variable->is_set)
 		unsetenv(variable->name);
 }
 
-/* Without the first, queues are made for 256 processes: more than some devices have (rxe), and
- * fewer than large jobs need.  Without the second, ofi_rxm over verbs has receive buffers of each
- * connection, and gives one back to a connection that is closed already when a peer ends, or both
- * sides begin to connect (1.17; SIGSEGV).  One queue for all is never closed before, and its memory
- * does not grow with the number of peers. */
+struct pofi_variable
+pofi_one_queue_set(void)
+{
+	return pofi_variable_set("FI_OFI_RXM_USE_SRX", 1);
+}
+
+/* Without the variable, which is read at the first call, queues are made for 256 processes: more
+ * than some devices have (rxe), and fewer than large jobs need. */
 static int
 offers_get(const struct psi_services *services, const struct wish *wish)
 {
 	const uint32_t processes = services->job_processes();
-	struct variable universe = { .name = "FI_UNIVERSE_SIZE" };
-	struct variable shared = { .name = "FI_OFI_RXM_USE_SRX" };
+	struct pofi_variable universe, one_queue;
 	struct fi_info *hints;
 	int code;
 
@@ -271,11 +268,12 @@ offers_get(const struct psi_services *services, const struct wish *wish)
 	hints = hints_make(wish->provider);
 	if (!hints)
 		return FI_ENOMEM;
-	variable_set(&universe, processes > UNIVERSE_LEAST ? processes : UNIVERSE_LEAST);
-	variable_set(&shared, 1);
+	universe = pofi_variable_set("FI_UNIVERSE_SIZE",
+	                             processes > UNIVERSE_LEAST ? processes : UNIVERSE_LEAST);
+	one_queue = pofi_one_queue_set();
 	code = -fi_getinfo(FI_VERSION(1, 14), NULL, NULL, 0, hints, &offered);
-	variable_unset(&universe);
-	variable_unset(&shared);
+	pofi_variable_unset(&one_queue);
+	pofi_variable_unset(&universe);
 	fi_freeinfo(hints);
 	return code;
 }

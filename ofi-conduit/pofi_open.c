@@ -113,6 +113,14 @@ endpoint_open(struct psi_conduit *conduit)
 	                 sizeof least_bytes);
 }
 
+/* Providers that register memory say of a low limit what they say where there is no memory. */
+static const char *
+remedy_of(const struct fi_info *info, int code)
+{
+	return code == -FI_ENOMEM && info->domain_attr->mr_mode & FI_MR_LOCAL
+	               ? "; raise the limit of locked memory (ulimit -l)" : "";
+}
+
 static int
 fabric_open(struct psi_conduit *conduit)
 {
@@ -122,9 +130,9 @@ fabric_open(struct psi_conduit *conduit)
 	if ((code = fi_fabric(info->fabric_attr, &conduit->fabric, conduit)) != 0 ||
 	    (code = fi_domain(conduit->fabric, info, &conduit->domain, conduit)) != 0 ||
 	    (code = endpoint_open(conduit)) != 0) {
-		conduit->services->log("ofi: provider %s on %s does not open: %s",
+		conduit->services->log("ofi: provider %s on %s does not open: %s%s",
 		                       info->fabric_attr->prov_name, info->domain_attr->name,
-		                       fi_strerror(-code));
+		                       fi_strerror(-code), remedy_of(info, code));
 		return PSI_FAILED;
 	}
 	pofi_records_open(conduit);
@@ -256,18 +264,13 @@ transport_name(const char *provider, char transport_out[PSI_TRANSPORT_BYTES])
 	snprintf(transport_out, PSI_TRANSPORT_BYTES, "%.*s", (int)strcspn(provider, ";"), provider);
 }
 
-int
-pofi_open(const struct psi_services *services, const struct psi_conduit_job *job,
-          struct psi_attributes *attributes_out, struct psi_conduit **conduit_out)
+static int
+conduit_open(const struct psi_services *services, const struct psi_conduit_job *job,
+             struct psi_attributes *attributes_out, struct psi_conduit **conduit_out)
 {
 	struct psi_conduit *conduit;
 	char lack[256];
 
-	if (services->abi != PSI_CONDUIT_ABI || services->size_bytes < sizeof *services) {
-		services->log("ofi: this conduit speaks contract %d, the library %u; install both "
-		              "from one build", PSI_CONDUIT_ABI, services->abi);
-		return PSI_FATAL;
-	}
 	conduit = conduit_make(services, job);
 	if (!conduit)
 		return PSI_FAILED;
@@ -295,6 +298,24 @@ pofi_open(const struct psi_services *services, const struct psi_conduit_job *job
 	transport_name(conduit->info->fabric_attr->prov_name, attributes_out->transport);
 	*conduit_out = conduit;
 	return PSI_OK;
+}
+
+int
+pofi_open(const struct psi_services *services, const struct psi_conduit_job *job,
+          struct psi_attributes *attributes_out, struct psi_conduit **conduit_out)
+{
+	struct pofi_variable one_queue;
+	int result;
+
+	if (services->abi != PSI_CONDUIT_ABI || services->size_bytes < sizeof *services) {
+		services->log("ofi: this conduit speaks contract %d, the library %u; install both "
+		              "from one build", PSI_CONDUIT_ABI, services->abi);
+		return PSI_FATAL;
+	}
+	one_queue = pofi_one_queue_set();
+	result = conduit_open(services, job, attributes_out, conduit_out);
+	pofi_variable_unset(&one_queue);
+	return result;
 }
 
 /* Provider shm has a file of each process in /dev/shm.  Elsewhere the kernel closes what is open,
