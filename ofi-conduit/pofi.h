@@ -290,9 +290,9 @@ struct pofi_variable {
 struct pofi_variable pofi_variable_set(const char *name, unsigned value);
 void pofi_variable_unset(const struct pofi_variable *variable);
 /* Where it is set, at each question and while the endpoint opens, ofi_rxm over verbs has one queue
- * of receive buffers.  Else it has one of each connection, and 1.17 gives buffers back to a
- * connection that it has closed already, when a peer ends, or both sides begin to connect (SIGSEGV).
- * Memory does not grow with the number of peers either. */
+ * of receive buffers, and its memory does not grow with the number of peers.  Else each connection
+ * has one, and 1.17 gives buffers back to a connection that it has closed, when a peer ends or both
+ * sides begin to connect (SIGSEGV). */
 struct pofi_variable pofi_one_queue_set(void);
 
 /* -- pofi_open.c ------------------------------------------------------------------------------- */
