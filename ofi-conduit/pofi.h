@@ -287,7 +287,6 @@ struct pofi_variable {
 	bool is_set;                    /* by this conduit */
 };
 
-struct pofi_variable pofi_variable_set(const char *name, unsigned value);
 void pofi_variable_unset(const struct pofi_variable *variable);
 /* Where it is set, at each question and while the endpoint opens, ofi_rxm over verbs has one queue
  * of receive buffers, and its memory does not grow with the number of peers.  Else each connection

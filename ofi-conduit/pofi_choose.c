@@ -229,8 +229,8 @@ wish_read(const struct psi_services *services)
 	};
 }
 
-struct pofi_variable
-pofi_variable_set(const char *name, unsigned value)
+static struct pofi_variable
+variable_set(const char *name, unsigned value)
 {
 	char text[16];
 
@@ -250,7 +250,7 @@ pofi_variable_unset(const struct pofi_variable *variable)
 struct pofi_variable
 pofi_one_queue_set(void)
 {
-	return pofi_variable_set("FI_OFI_RXM_USE_SRX", 1);
+	return variable_set("FI_OFI_RXM_USE_SRX", 1);
 }
 
 /* Without the variable, which is read at the first call, queues are made for 256 processes: more
@@ -268,8 +268,8 @@ offers_get(const struct psi_services *services, const struct wish *wish)
 	hints = hints_make(wish->provider);
 	if (!hints)
 		return FI_ENOMEM;
-	universe = pofi_variable_set("FI_UNIVERSE_SIZE",
-	                             processes > UNIVERSE_LEAST ? processes : UNIVERSE_LEAST);
+	universe = variable_set("FI_UNIVERSE_SIZE",
+	                        processes > UNIVERSE_LEAST ? processes : UNIVERSE_LEAST);
 	one_queue = pofi_one_queue_set();
 	code = -fi_getinfo(FI_VERSION(1, 14), NULL, NULL, 0, hints, &offered);
 	pofi_variable_unset(&one_queue);
