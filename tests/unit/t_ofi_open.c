@@ -53,33 +53,6 @@ opens(void)
 	ck_assert_uint_lt(ofi_self.conduit->address_bytes + sizeof(fi_addr_t), 1024);
 }
 
-/* The first look at a port comes long after the first message: that is no silence of the peer. */
-static void
-late_look(void)
-{
-	struct psi_conduit *conduit;
-	unsigned looks = 0;
-
-	ck_assert_int_eq(ofi_open(false), PSI_OK);
-	ck_assert_int_eq(ofi_connect(), PSI_OK);
-	conduit = ofi_self.conduit;
-	pofi_reach_refused(conduit, 1 - conduit->place);
-	ck_assert(conduit->reach.asks);
-	conduit->reach.since_ns = 1;
-	do {
-		pofi_reach_step(conduit);
-		ck_assert(!conduit->peers[1 - conduit->place].broken);
-		usleep(1000);
-	} while (conduit->reach.asks && ++looks < 2000);
-	ck_assert(conduit->peers[1 - conduit->place].answers);
-}
-
-START_TEST(a_late_look_at_a_port_loses_nobody)
-{
-	ofi_run(2, false, false, late_look);
-}
-END_TEST
-
 START_TEST(it_opens_and_says_what_it_uses)
 {
 	ofi_run(2, false, true, ofi_meet_idle);
@@ -485,7 +458,6 @@ main(void)
 	TCase *tests = tcase_create("ofi");
 
 	tcase_set_timeout(tests, 60);
-	tcase_add_test(tests, a_late_look_at_a_port_loses_nobody);
 	tcase_add_test(tests, it_opens_and_says_what_it_uses);
 	tcase_add_test(tests, a_buffer_is_used_again_when_all_of_it_has_arrived);
 	tcase_add_test(tests, buffers_that_do_not_come_back_are_replaced);

@@ -346,6 +346,33 @@ START_TEST(what_strangers_send_uses_up_no_receive_buffers)
 }
 END_TEST
 
+/* The first look at a port comes long after the first message: that is no silence of the peer. */
+static void
+late_look(void)
+{
+	struct psi_conduit *conduit;
+	unsigned looks = 0;
+
+	ck_assert_int_eq(ofi_open(false), PSI_OK);
+	ck_assert_int_eq(ofi_connect(), PSI_OK);
+	conduit = ofi_self.conduit;
+	pofi_reach_refused(conduit, 1 - conduit->place);
+	ck_assert(conduit->reach.asks);
+	conduit->reach.since_ns = 1;
+	do {
+		pofi_reach_step(conduit);
+		ck_assert(!conduit->peers[1 - conduit->place].broken);
+		usleep(1000);
+	} while (conduit->reach.asks && ++looks < 2000);
+	ck_assert(conduit->peers[1 - conduit->place].answers);
+}
+
+START_TEST(a_late_look_at_a_port_loses_nobody)
+{
+	ofi_run(2, false, false, late_look);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -358,5 +385,6 @@ main(void)
 	tcase_add_test(tests, a_payment_that_is_lost_loses_the_peer);
 	tcase_add_test(tests, a_peer_that_is_gone_is_told_of);
 	tcase_add_test(tests, what_strangers_send_uses_up_no_receive_buffers);
+	tcase_add_test(tests, a_late_look_at_a_port_loses_nobody);
 	return unit_run("ofi conduit, peers", tests);
 }
