@@ -26,6 +26,8 @@
  * after the first SIGKILL. */
 static const uint64_t release_ns = 500 * MS;
 
+/* Lets the ranks end.  The cause is printed before: an engine stops reading when a rank has ended
+ * with a status. */
 void
 pboot_adopt_release(struct pboot_keeper *keeper)
 {
@@ -34,8 +36,10 @@ pboot_adopt_release(struct pboot_keeper *keeper)
 	if (!keeper->adopts || pboot_rules_anyone_at_work(&keeper->rules) ||
 	    !pboot_peers_all_idle(keeper))
 		return;
-	if (keeper->released_ns == 0)
+	if (keeper->released_ns == 0) {
+		pboot_report_cause(keeper);
 		keeper->released_ns = psi_now_ns();
+	}
 	for (rank = 0; rank < keeper->plan->size; rank++) {
 		struct pboot_keeper_rank *self = &keeper->ranks[rank];
 

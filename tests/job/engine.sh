@@ -201,9 +201,11 @@ engine_tests()
 	expect_silence
 	engine_job 3 "$steps" init barrier
 	expect_status 0
-	engine_job 3 "$steps" init barrier exit=3
+	# the keeper says it before ranks end, since an engine may read nothing after that
+	engine_job 3 "$steps" 0@say-end init barrier exit=3
 	expect_status 3
 	expect_message 'exit(3)'
+	grep -e 'exit(3)' -e 'the rank ends' "$tmp/err" | head -n 1 | grep -q 'exit(3)' || wrong 'the line comes late'
 	engine_job 3 "$steps" init barrier 1@leave=9 sleep=30
 	expect_status 9
 	expect_message 'rank 1 .*gasnet_exit(9) while ranks 0, 2 had not asked to end'

@@ -40,6 +40,20 @@ note_exit(int code, void *arg)
 	pboot_note_exit(code);
 }
 
+/* Before init: the handler runs after the one that init makes, once the rank may end. */
+static void
+say_end(void)
+{
+	fputs("the rank ends\n", stderr);
+}
+
+static void
+do_say_end(const char *arg)
+{
+	(void)arg;
+	atexit(say_end);
+}
+
 static void
 on_quit(int sig)
 {
@@ -382,7 +396,7 @@ static const struct step {
 	{ "exec", do_exec }, { "burst", do_burst },
 	{ "ignore", do_ignore }, { "lose", do_lose }, { "block-all", do_block_all },
 	{ "note", do_note }, { "part", do_part }, { "dump", do_dump }, { "read", do_read },
-	{ "touch", do_touch }, { "until", do_until },
+	{ "touch", do_touch }, { "until", do_until }, { "say-end", do_say_end },
 };
 
 static void
