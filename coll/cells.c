@@ -32,12 +32,12 @@ static void
 cells_wake(const struct pcoll_cells *cells)
 {
 	psi_store_load_fence(); /* D4_WAKE: between V1 or V3 and the look at wake words */
-	for (gex_Rank_t rank = 0; rank < cells->size; rank++) {
-		const struct peer *peer = &cells->peers[rank];
+	for (gex_Rank_t i = 0; i < cells->sleeper_count; i++) {
+		const struct pcoll_sleeper *sleeper = &cells->sleepers[i];
 
-		if (!peer->is_here &&
-		    (!peer->sleep_word || __atomic_load_n(peer->sleep_word, __ATOMIC_RELAXED) & 1))
-			psi.ops->wake_peer(psi.ep->port, peer->place);
+		if (PSI_UNLIKELY(!sleeper->word ||
+		                 __atomic_load_n(sleeper->word, __ATOMIC_RELAXED) & 1))
+			psi.ops->wake_peer(psi.ep->port, sleeper->place);
 	}
 	if (psi.threaded)
 		psi_wake_own();
@@ -98,7 +98,7 @@ turn_give(struct pcoll_cells *cells)
 static bool
 cells_are_large(const struct pcoll_cells *cells)
 {
-	return cells->oldest && cells->oldest->call.len_bytes > PSI_CELL_LINE_BYTES;
+	return cells->oldest && cells->oldest->call->len_bytes > PSI_CELL_LINE_BYTES;
 }
 
 static void
@@ -153,14 +153,10 @@ static bool
 cells_may_advance(struct pcoll_cells *cells)
 {
 	const uint64_t awaited = atomic_load_explicit(&cells->awaited, memory_order_relaxed);
-	const uint64_t phase = (awaited >> CELLS_HEAD_PHASE_AT) - 1;
-	const struct peer *peer = &cells->peers[awaited & CELLS_AWAITED_RANK_MASK];
 
 	if (!awaited || atomic_load_explicit(&cells->has_inbox, memory_order_relaxed))
 		return true;
-	return atomic_load_explicit(&peer->cells->line[phase % PSI_CELLS].head,
-	                            memory_order_relaxed) >> CELLS_HEAD_PHASE_AT ==
-	       awaited >> CELLS_HEAD_PHASE_AT;
+	return cells_missing_has_come(cells, awaited);
 }
 
 static bool
@@ -256,9 +252,11 @@ static void
 peers_open(struct pcoll_cells *cells, gex_TM_t tm)
 {
 	struct peer *peers = calloc(tm->size, sizeof *peers);
+	struct pcoll_sleeper *sleepers = calloc(tm->size, sizeof *sleepers);
 
-	if (!peers)
+	if (!peers || !sleepers)
 		psi_fatal("no memory for collectives of a team of %u", tm->size);
+	cells->sleeper_count = 0;
 	for (gex_Rank_t rank = 0; rank < tm->size; rank++) {
 		const uint32_t place = tm->places ? tm->places[rank] : rank;
 		bool fence;
@@ -266,19 +264,14 @@ peers_open(struct pcoll_cells *cells, gex_TM_t tm)
 		peers[rank] = (struct peer){
 			.cells = pcoll_cells_of_member(tm, rank),
 			.is_here = psi_jobrank_of(place) == psi.boot.rank, .place = place,
-			.sleep_word = tm->ep->ops->sleep_word(tm->ep->port, place, &fence),
 		};
+		if (!peers[rank].is_here)
+			sleepers[cells->sleeper_count++] = (struct pcoll_sleeper){
+				tm->ep->ops->sleep_word(tm->ep->port, place, &fence), place,
+			};
 	}
 	cells->peers = peers;
-}
-
-static bool
-peers_are_here(const struct pcoll_cells *cells)
-{
-	for (gex_Rank_t rank = 0; rank < cells->size; rank++)
-		if (!cells->peers[rank].is_here)
-			return false;
-	return true;
+	cells->sleepers = sleepers;
 }
 
 static void
@@ -314,7 +307,7 @@ cells_open(gex_TM_t tm)
 	cells->inbox_last = &cells->inbox;
 	peers_open(cells, tm);
 	cells->own = cells->peers[cells->rank].cells;
-	cells->all_here = peers_are_here(cells);
+	cells->all_here = cells->sleeper_count == 0;
 	groups_open(cells);
 	cells->is_refused = false;
 	return cells;
@@ -333,7 +326,7 @@ op_describe(const struct cells_op *op, char text_out[PSI_WHERE_BYTES])
 {
 	struct pcoll_call whole;
 
-	pcoll_call_copy(&whole, &op->call);
+	pcoll_call_copy(&whole, op->call);
 	whole.len_bytes = op->call_bytes;
 	pcoll_call_describe(&whole, op->number, text_out);
 }
@@ -382,7 +375,7 @@ pcoll_cells_start(const struct pcoll_call *call, const struct pcoll_cells_kind *
 	} else {
 		advanced = cells_advance(cells);
 	}
-	if (pcoll_cells_finished(cells) >= number)
+	if (PSI_LIKELY(pcoll_cells_finished(cells) >= number))
 		return GEX_EVENT_INVALID;
 	if (!advanced || atomic_load_explicit(&cells->lags, memory_order_relaxed))
 		behind_add(cells);
@@ -420,10 +413,12 @@ cells_team_ends(gex_TM_t tm, const char *call)
 		while (!turn_take(cells))
 			sched_yield();
 		free(cells->peers);
+		free(cells->sleepers);
 		free(cells->bounce);
 		free(cells->partial);
 		free(cells->groups.first);
 		cells->peers = NULL;
+		cells->sleepers = NULL;
 		cells->bounce = cells->partial = NULL;
 		turn_give(cells);
 		psi_spinlock_lock(&all.lock);

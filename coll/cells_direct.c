@@ -30,12 +30,12 @@ static bool
 src_stays(const struct pcoll_cells *cells, const struct cells_op *op)
 {
 	const struct pcoll_cells_kind *kind = op->kind;
-	const size_t len_bytes = op->call.len_bytes;
+	const size_t len_bytes = op->call->len_bytes;
 
-	if (kind->dst_blocks && !kind->src_blocks && dst_block(op, cells->rank) == op->call.src)
+	if (kind->dst_blocks && !kind->src_blocks && dst_block(op, cells->rank) == op->call->src)
 		return true;
-	return !overlap(op->call.src, len_bytes * (kind->src_blocks ? cells->size : 1),
-	                op->call.dst, len_bytes * (kind->dst_blocks ? cells->size : 1));
+	return !overlap(op->call->src, len_bytes * (kind->src_blocks ? cells->size : 1),
+	                op->call->dst, len_bytes * (kind->dst_blocks ? cells->size : 1));
 }
 
 /* Do the others read src by loads? */
@@ -44,10 +44,10 @@ src_is_mapped(const struct pcoll_cells *cells, const struct cells_op *op)
 {
 	const struct pst_peer *own = &psi.peers[cells->peers[cells->rank].place];
 	const size_t len_bytes =
-		op->call.len_bytes * (op->kind->src_blocks ? cells->size : 1);
+		op->call->len_bytes * (op->kind->src_blocks ? cells->size : 1);
 
 	return cells->all_here || (len_bytes <= own->size_bytes &&
-	                           (uintptr_t)op->call.src - own->base <=
+	                           (uintptr_t)op->call->src - own->base <=
 	                                   own->size_bytes - len_bytes);
 }
 
@@ -56,7 +56,7 @@ src_is_mapped(const struct pcoll_cells *cells, const struct cells_op *op)
 static bool
 kernel_pays(const struct pcoll_cells *cells, const struct cells_op *op)
 {
-	return op->call.len_bytes >= CELLS_DIRECT_KERNEL_BYTES && op->kind->dst_blocks &&
+	return op->call->len_bytes >= CELLS_DIRECT_KERNEL_BYTES && op->kind->dst_blocks &&
 	       cells->size == 2;
 }
 
@@ -71,7 +71,7 @@ all_wait(const struct pcoll_cells_kind *kind)
 bool
 pcoll_cells_fills_direct(const struct pcoll_cells *cells, const struct cells_op *op)
 {
-	return op->call.len_bytes >= CELLS_DIRECT_BYTES && all_wait(op->kind) &&
+	return op->call->len_bytes >= CELLS_DIRECT_BYTES && all_wait(op->kind) &&
 	       !cells->is_refused && !psi_way_is_masked(PSI_WAY_GET) && src_stays(cells, op) &&
 	       (src_is_mapped(cells, op) || kernel_pays(cells, op));
 }
@@ -84,7 +84,7 @@ pcoll_cells_fill_direct(struct pcoll_cells *cells, const struct cells_op *op)
 
 	if (!cells->all_here && !own->card.pid)
 		own->card = psi_vm_card_make();
-	line->direct.src = (uintptr_t)op->call.src;
+	line->direct.src = (uintptr_t)op->call->src;
 	atomic_store_explicit(&line->direct.copied, 0, memory_order_relaxed);
 }
 
@@ -98,11 +98,11 @@ piece_at_once(const struct cells_op *op, uint64_t phase)
 	const size_t most = op->piece_bytes;
 	const size_t together = BYTES_AT_ONCE > most ? BYTES_AT_ONCE / most : 1;
 	struct cells_piece piece = phase_piece(op, phase);
-	size_t left = op->call.len_bytes - piece.at;
+	size_t left = op->call->len_bytes - piece.at;
 
 	if (op->kind->combines)
 		return piece;
-	if ((phase - op->call.in_all) % together)
+	if ((phase - op->call->in_all) % together)
 		return (struct cells_piece){ 0, 0 };
 	piece.len_bytes = left < together * most ? left : together * most;
 	return piece;
@@ -138,7 +138,7 @@ piece_read(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from
 {
 	const struct peer *peer = &cells->peers[from];
 	const uintptr_t at =
-		src + piece.at + (op->kind->src_blocks ? cells->rank * op->call.len_bytes : 0);
+		src + piece.at + (op->kind->src_blocks ? cells->rank * op->call->len_bytes : 0);
 	const void *bytes = peer_bytes(peer, at, piece.len_bytes);
 	const gex_Rank_t rank = psi_jobrank_of(peer->place);
 	const bool combined = piece_is_combined(op);

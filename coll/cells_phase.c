@@ -12,10 +12,10 @@
 static enum pcoll_attempt_end
 attempt_end(const struct cells_op *op)
 {
-	if (PSI_LIKELY(!op->call.attempt))
+	if (PSI_LIKELY(!op->call->attempt))
 		return PCOLL_ATTEMPT_DECLINED;
 	return (enum pcoll_attempt_end)atomic_load_explicit(
-		&op->call.attempt->end,
+		&op->call->attempt->end,
 		memory_order_acquire); /* V10: acquire, from V9 in attempt_finish */
 }
 
@@ -34,9 +34,9 @@ phase_role(const struct cells_op *op, uint64_t phase)
 static uint64_t
 phase_waits_for(const struct cells_op *op, uint64_t phase)
 {
-	if (op->call.out_all && phase == op->phases - 1)
+	if (op->call->out_all && phase == op->phases - 1)
 		return op->first + phase;
-	if (op->call.in_all && phase)
+	if (op->call->in_all && phase)
 		return op->first + 1;
 	return op->results & (PCOLL_CELLS_SENDS_RESULT | PCOLL_CELLS_SENDS_PARTIAL) ? op->first : 0;
 }
@@ -128,7 +128,7 @@ cell_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_pie
 	struct psi_cell_line *line = &own->line[cells->filled % PSI_CELLS];
 
 	if (op->kind->names_reader)
-		line->named.reader = op->call.target;
+		line->named.reader = op->call->target;
 	if (op->is_direct)
 		pcoll_cells_fill_direct(cells, op);
 	else if (bytes <= line_most(op->kind))
@@ -145,7 +145,7 @@ own_copy(const struct pcoll_cells *cells, const struct cells_op *op)
 	char *to = dst_block(op, cells->rank);
 
 	if (own != to)
-		psi_copy(to, own, op->call.len_bytes);
+		psi_copy(to, own, op->call->len_bytes);
 }
 
 /* Before the first piece. */
@@ -177,7 +177,7 @@ phase_fill(struct pcoll_cells *cells, struct cells_op *op)
 		return false;
 	if (role.fills && !cell_is_free(cells, cells->filled))
 		return false;
-	if (phase == op->call.in_all)
+	if (phase == op->call->in_all)
 		op_begin(cells, op, role);
 	if (!role.fills)
 		return true;
@@ -210,7 +210,7 @@ call_differs(const struct pcoll_cells *cells, const struct cells_op *op, gex_Ran
 {
 	const uint64_t len_mask = ((uint64_t)1 << CALL_LEN_BITS) - 1;
 	const struct pcoll_signature own = {
-		.rank = cells->rank, .what = op->call.what, .len_bytes = op->call_bytes,
+		.rank = cells->rank, .what = op->call->what, .len_bytes = op->call_bytes,
 	};
 	const struct pcoll_signature peers = {
 		.rank = from, .what = pcoll_what_of((uint32_t)(other >> CALL_LEN_BITS)),
@@ -320,7 +320,7 @@ any_read(struct pcoll_cells *cells, struct cells_op *op)
 static bool
 plain_read(struct pcoll_cells *cells, struct cells_op *op)
 {
-	const struct cells_piece piece = { 0, op->call.len_bytes };
+	const struct cells_piece piece = { 0, op->call->len_bytes };
 	const gex_Rank_t count = reads_count(cells, op->role.reads);
 
 	for (; op->reads < count; op->reads++) {
@@ -365,22 +365,28 @@ op_is_read(struct pcoll_cells *cells, const struct cells_op *op)
 }
 
 void
+pcoll_cells_count_finished(struct pcoll_cells *cells)
+{
+	atomic_store_explicit(&cells->finished,
+	                      atomic_load_explicit(&cells->finished, memory_order_relaxed) + 1,
+	                      memory_order_release); /* V5: release, to V6 in
+	                                              * pcoll_cells_finished */
+}
+
+void
 pcoll_cells_op_end(struct pcoll_cells *cells, struct cells_op *op)
 {
 	if (attempt_end(op) == PCOLL_ATTEMPT_DECLINED && !(op->results & PCOLL_CELLS_KEEPS_PARTIAL))
-		pcoll_call_finish(&op->call);
-	if (PSI_UNLIKELY(op->call.attempt != NULL) && --op->call.attempt->parts == 0)
-		free(op->call.attempt);
+		pcoll_call_finish(op->call);
+	if (PSI_UNLIKELY(op->call->attempt != NULL) && --op->call->attempt->parts == 0)
+		free(op->call->attempt);
 	cells->direct -= op->is_direct;
 	cells_lock(cells);
 	op->next = cells->spare;
 	cells->spare = op;
 	cells_unlock(cells);
 	psi_team_release(cells->tm);
-	atomic_store_explicit(&cells->finished,
-	                      atomic_load_explicit(&cells->finished, memory_order_relaxed) + 1,
-	                      memory_order_release); /* V5: release, to V6 in
-	                                              * pcoll_cells_finished */
+	pcoll_cells_count_finished(cells);
 }
 
 /* False: it has to wait. */
@@ -421,13 +427,13 @@ pcoll_cells_read(struct pcoll_cells *cells)
 
 /* Who has a CPU of its own looks so often for cells that are missing before it makes an event of
  * the call, which takes about as long. */
-enum { LOOKS = 100 };
+enum { LOOKS = 300 };
 
 /* False: it has to wait. */
 static bool
 plain_fill(struct pcoll_cells *cells, const struct cells_op *op)
 {
-	const struct cells_piece piece = { 0, op->call.len_bytes };
+	const struct cells_piece piece = { 0, op->call->len_bytes };
 	unsigned char *line = cells->own->line[cells->filled % PSI_CELLS].bytes;
 
 	if (op->role.fills && !cell_is_free(cells, cells->filled))
@@ -438,7 +444,7 @@ plain_fill(struct pcoll_cells *cells, const struct cells_op *op)
 		if (op->kind->src_blocks)
 			pieces_fill(cells, op, piece, line);
 		else
-			piece_copy(line, op->call.src, piece.len_bytes);
+			piece_copy(line, op->call->src, piece.len_bytes);
 		cell_publish(cells, op, cells->filled);
 	}
 	cells->filled++;
@@ -455,7 +461,7 @@ pcoll_cells_carry_out(struct pcoll_cells *cells, struct cells_op *op, bool *fill
 	if (!*filled_out)
 		return false;
 	while (!plain_read(cells, op))
-		if (--looks == 0)
+		if (psi_pause(), --looks == 0)
 			return false;
 	phase_pass(cells);
 	return true;

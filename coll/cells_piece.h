@@ -49,8 +49,8 @@ piece_most(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
 static inline bool
 phase_is_sync(const struct cells_op *op, uint64_t phase)
 {
-	return (PSI_UNLIKELY(op->call.in_all) && phase == 0) ||
-	       (PSI_UNLIKELY(op->call.out_all) && phase == op->phases - 1);
+	return (PSI_UNLIKELY(op->call->in_all) && phase == 0) ||
+	       (PSI_UNLIKELY(op->call->out_all) && phase == op->phases - 1);
 }
 
 /* Empty where the phase carries nothing. */
@@ -58,8 +58,8 @@ static inline struct cells_piece
 phase_piece(const struct cells_op *op, uint64_t phase)
 {
 	const size_t most = op->piece_bytes;
-	const size_t at = (size_t)(phase - op->call.in_all) * most;
-	const size_t left = op->call.len_bytes - at;
+	const size_t at = (size_t)(phase - op->call->in_all) * most;
+	const size_t left = op->call->len_bytes - at;
 
 	if (phase_is_sync(op, phase))
 		return (struct cells_piece){ 0, 0 };
@@ -70,13 +70,13 @@ phase_piece(const struct cells_op *op, uint64_t phase)
 static inline const char *
 src_block(const struct cells_op *op, gex_Rank_t to)
 {
-	return (const char *)op->call.src + (op->kind->src_blocks ? to * op->call.len_bytes : 0);
+	return (const char *)op->call->src + (op->kind->src_blocks ? to * op->call->len_bytes : 0);
 }
 
 static inline char *
 dst_block(const struct cells_op *op, gex_Rank_t from)
 {
-	return (char *)op->call.dst + (op->kind->dst_blocks ? from * op->call.len_bytes : 0);
+	return (char *)op->call->dst + (op->kind->dst_blocks ? from * op->call->len_bytes : 0);
 }
 
 /* Is the operand that is read now combined with those before it? */
@@ -100,7 +100,7 @@ piece_copy(void *to, const void *from, size_t len_bytes)
 static inline void
 piece_take(const struct cells_op *op, gex_Rank_t from, struct cells_piece piece, const void *bytes)
 {
-	const struct pcoll_reduction *reduction = &op->call.reduction;
+	const struct pcoll_reduction *reduction = &op->call->reduction;
 	char *out = dst_block(op, from) + piece.at;
 
 	if (piece_is_combined(op))

@@ -39,7 +39,7 @@ reads_from(const struct pcoll_cells *cells, const struct cells_op *op, enum pcol
 
 	switch (reads) {
 	case PCOLL_READS_ROOT:
-		return op->call.root;
+		return op->call->root;
 	case PCOLL_READS_ALL_DOWN:
 		return cells->size - 1 - op->reads;
 	case PCOLL_READS_DOWN_FROM_OWN:

@@ -24,7 +24,8 @@ enum { CELLS_DIRECT_BYTES = 16 << 10, CELLS_DIRECT_KERNEL_BYTES = 64 << 10 };
 
 struct cells_op {
 	struct cells_op *next;          /* younger; or spare */
-	struct pcoll_call call;         /* or a part of it */
+	const struct pcoll_call *call;  /* or a part of it */
+	struct pcoll_call kept;         /* what `call' is, where the client's record may be gone */
 	size_t call_bytes;              /* length of the whole call */
 	const struct pcoll_cells_kind *kind;
 	struct pcoll_cells_role role;   /* this member's, in phases that carry something */
@@ -44,7 +45,6 @@ struct cells_op {
 struct peer {
 	struct psi_cells *cells;
 	unsigned char *room;            /* NULL: not mapped yet */
-	const uint32_t *sleep_word;     /* NULL: there is none */
 	uint32_t place;
 	bool is_here;                   /* a member of this process */
 	uint32_t taken;                 /* phases; the lower bits, at least */
@@ -52,11 +52,19 @@ struct peer {
 	uint64_t answered;              /* what it has refused: the last that was seen to */
 };
 
+/* A member of another process, which may sleep. */
+struct pcoll_sleeper {
+	const uint32_t *word;           /* bit 0: it sleeps; NULL: nobody knows */
+	uint32_t place;
+};
+
 struct pcoll_cells {
 	/* Constant for a team. */
 	gex_TM_t tm;
 	gex_Rank_t size, rank;
 	struct peer *peers;             /* [size]; its own too */
+	struct pcoll_sleeper *sleepers; /* [sleeper_count] */
+	gex_Rank_t sleeper_count;
 	struct psi_cells *own;          /* its own */
 	bool all_here;                  /* members of this process */
 	struct pcoll_groups groups;
@@ -110,6 +118,18 @@ cells_unlock(struct pcoll_cells *cells)
 		psi_spinlock_unlock(&cells->lock);
 }
 
+/* Has the cell come that `missing' or `awaited' tells of? */
+static inline bool
+cells_missing_has_come(const struct pcoll_cells *cells, uint64_t missing)
+{
+	const uint64_t phase = (missing >> CELLS_HEAD_PHASE_AT) - 1;
+	const struct psi_cells *theirs = cells->peers[missing & CELLS_AWAITED_RANK_MASK].cells;
+
+	return atomic_load_explicit(&theirs->line[phase % PSI_CELLS].head, memory_order_relaxed) >>
+	               CELLS_HEAD_PHASE_AT ==
+	       missing >> CELLS_HEAD_PHASE_AT;
+}
+
 static inline uint64_t
 pcoll_cells_finished(const struct pcoll_cells *cells)
 {
@@ -126,8 +146,11 @@ uint64_t pcoll_cells_ops_start(struct pcoll_cells *cells, const struct pcoll_cal
                                const struct pcoll_cells_kind *kind, bool has_turn);
 
 /* cells_phase.c.  Carries out a plain operation that is the only one, as far as cells are there.
- * True: it is over.  Else it is to be put behind `oldest'; *filled_out: its phase is filled. */
+ * True: its phase is passed.  Else it is to be put behind `oldest'; *filled_out: its phase is
+ * filled. */
 bool pcoll_cells_carry_out(struct pcoll_cells *cells, struct cells_op *op, bool *filled_out);
+/* One more is finished. */
+void pcoll_cells_count_finished(struct pcoll_cells *cells);
 /* The operation, which is in no list, has passed its phases. */
 void pcoll_cells_op_end(struct pcoll_cells *cells, struct cells_op *op);
 /* Operation and bytes of the whole call, which all members agree on. */
@@ -160,7 +183,7 @@ bool pcoll_cells_answer(struct pcoll_cells *cells);
 static inline bool
 cells_op_may_be_direct(const struct cells_op *op)
 {
-	return op->call.len_bytes >= CELLS_DIRECT_BYTES;
+	return op->call->len_bytes >= CELLS_DIRECT_BYTES;
 }
 
 #endif

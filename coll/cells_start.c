@@ -26,6 +26,14 @@ call_fits_line(const struct pcoll_call *call, const struct pcoll_cells_kind *kin
 	       call->len_bytes * pieces_in_cell(call, kind) <= line_most(kind);
 }
 
+/* Is it one phase, whose cells are lines for all, and no device's? */
+static inline bool
+call_is_plain(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
+{
+	return call_fits_line(call, kind) && !(call->in_all | call->out_all) &&
+	       !kind->names_reader && !call->attempt;
+}
+
 uint64_t
 pcoll_cells_pieces(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
 {
@@ -97,13 +105,35 @@ role_of(const struct pcoll_cells *cells, const struct pcoll_call *call,
 	return role;
 }
 
+/* What a phase of lines needs.  The call stays where the client has it, unless it is one on values:
+ * these are in a copy. */
+static void
+op_describe_plain(const struct pcoll_cells *cells, struct cells_op *op,
+                  const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
+{
+	op->call = call;
+	if (pcoll_call_has_scalar(call)) {
+		pcoll_call_copy(&op->kept, call);
+		op->call = &op->kept;
+	}
+	op->call_bytes = call->len_bytes;
+	op->kind = kind;
+	op->role = role_of(cells, call, kind);
+	op->phases = 1;
+	op->number = call->tm->collectives;
+	op->reads = 0;
+	op->word = pcoll_cells_word(call, call->len_bytes);
+	op->is_direct = false;
+}
+
 static void
 op_describe_call(const struct pcoll_cells *cells, struct cells_op *op,
                  const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
 {
 	const bool in_line = call_fits_line(call, kind);
 
-	pcoll_call_copy(&op->call, call);
+	pcoll_call_copy(&op->kept, call);
+	op->call = &op->kept;
 	op->next = NULL;
 	op->kind = kind;
 	op->role = role_of(cells, call, kind);
@@ -111,7 +141,7 @@ op_describe_call(const struct pcoll_cells *cells, struct cells_op *op,
 	op->in_cell = pieces_in_cell(call, kind);
 	op->is_direct = false;
 	op->phases = (in_line ? 1 : pcoll_cells_pieces(call, kind)) + call->in_all + call->out_all;
-	op->is_plain = in_line && op->phases == 1 && !kind->names_reader && !call->attempt;
+	op->is_plain = call_is_plain(call, kind);
 	op->number = call->tm->collectives;
 	op->reads = 0;
 }
@@ -132,29 +162,33 @@ op_count(struct pcoll_cells *cells, struct cells_op *op)
 	return number;
 }
 
-/* Puts an operation behind the others.  If there are none, and it is plain, it is carried out as
- * far as cells are there. */
-static void
-op_go(struct pcoll_cells *cells, struct cells_op *op)
+/* The record of a call of that length, or of a part of one.  Under the lock. */
+static struct cells_op *
+op_make(struct pcoll_cells *cells, const struct pcoll_call *call,
+        const struct pcoll_cells_kind *kind, size_t call_bytes, unsigned results)
 {
-	bool filled = false;
+	struct cells_op *op = cells->spare;
 
-	if (PSI_LIKELY(op->is_plain && !op->results && !cells->oldest)) {
-		const bool over = pcoll_cells_carry_out(cells, op, &filled);
-
-		cells->is_carried_out = filled;
-		if (over) {
-			pcoll_cells_op_end(cells, op);
-			return;
-		}
-	}
-	ops_append(cells, op, op);
-	if (filled)
-		cells->filling = NULL;
+	if (PSI_LIKELY(op != NULL))
+		cells->spare = op->next;
+	else
+		op = malloc(sizeof *op);
+	if (!op)
+		psi_fatal("no memory for collectives in flight");
+	psi_team_hold(call->tm);
+	op_describe_call(cells, op, call, kind);
+	op->call_bytes = call_bytes;
+	op->word = pcoll_cells_word(call, call_bytes);
+	op->results = results;
+	if (PSI_UNLIKELY(results & PCOLL_CELLS_KEEPS_PARTIAL))
+		op->kept.dst = cells->partial;
+	if (PSI_UNLIKELY(results & PCOLL_CELLS_SENDS_PARTIAL))
+		op->kept.src = cells->partial;
+	return op;
 }
 
-/* Of a call of that length, or a part of one.  Returns the operation's number.  has_turn: by the
- * thread that advances, else it goes by the inbox. */
+/* Returns the operation's number.  has_turn: by the thread that advances, else it goes by the
+ * inbox. */
 static uint64_t
 op_start(struct pcoll_cells *cells, const struct pcoll_call *call,
          const struct pcoll_cells_kind *kind, size_t call_bytes, unsigned results, bool has_turn)
@@ -162,23 +196,8 @@ op_start(struct pcoll_cells *cells, const struct pcoll_call *call,
 	struct cells_op *op;
 	uint64_t number;
 
-	psi_team_hold(call->tm);
 	cells_lock(cells);
-	op = cells->spare;
-	if (PSI_LIKELY(op != NULL))
-		cells->spare = op->next;
-	else
-		op = malloc(sizeof *op);
-	if (!op)
-		psi_fatal("no memory for collectives in flight");
-	op_describe_call(cells, op, call, kind);
-	op->call_bytes = call_bytes;
-	op->word = pcoll_cells_word(call, call_bytes);
-	op->results = results;
-	if (PSI_UNLIKELY(results & PCOLL_CELLS_KEEPS_PARTIAL))
-		op->call.dst = cells->partial;
-	if (PSI_UNLIKELY(results & PCOLL_CELLS_SENDS_PARTIAL))
-		op->call.src = cells->partial;
+	op = op_make(cells, call, kind, call_bytes, results);
 	number = op_count(cells, op);
 	if (PSI_UNLIKELY(!has_turn)) {
 		*cells->inbox_last = op;
@@ -187,9 +206,53 @@ op_start(struct pcoll_cells *cells, const struct pcoll_call *call,
 	}
 	cells_unlock(cells);
 	if (PSI_LIKELY(has_turn))
-		op_go(cells, op);
+		ops_append(cells, op, op);
 	return number;
 }
+
+/* -- the only operation ------------------------------------------------------------------------ */
+
+/* Puts an operation that has to wait behind `oldest', with a record that lasts. */
+static void __attribute__((noinline))
+plain_keep(struct pcoll_cells *cells, const struct cells_op *tried, bool is_filled)
+{
+	struct cells_op *op;
+
+	cells_lock(cells);
+	op = op_make(cells, tried->call, tried->kind, tried->call_bytes, 0);
+	cells_unlock(cells);
+	op->first = tried->first;
+	op->reads = tried->reads;
+	ops_append(cells, op, op);
+	if (is_filled)
+		cells->filling = NULL;
+}
+
+/* Carries out a plain call while no other is under way, as far as cells are there.  Most are over
+ * then, and never have a record that lasts.  Returns the operation's number. */
+static uint64_t
+plain_start(struct pcoll_cells *cells, const struct pcoll_call *call,
+            const struct pcoll_cells_kind *kind)
+{
+	struct cells_op tried;
+	uint64_t number;
+	bool is_filled;
+
+	op_describe_plain(cells, &tried, call, kind);
+	cells_lock(cells);
+	number = op_count(cells, &tried);
+	cells_unlock(cells);
+	if (PSI_LIKELY(pcoll_cells_carry_out(cells, &tried, &is_filled))) {
+		pcoll_call_finish(tried.call);
+		pcoll_cells_count_finished(cells);
+	} else {
+		plain_keep(cells, &tried, is_filled);
+	}
+	cells->is_carried_out = is_filled;
+	return number;
+}
+
+/* -- calls ------------------------------------------------------------------------------------- */
 
 /* The same of the parts of a call; returns the number of the last. */
 static uint64_t
@@ -221,7 +284,11 @@ uint64_t
 pcoll_cells_ops_start(struct pcoll_cells *cells, const struct pcoll_call *call,
                       const struct pcoll_cells_kind *kind, bool has_turn)
 {
-	if (PSI_LIKELY(call->len_bytes <= PSI_CELL_ROOM_BYTES && cells->groups.count == 1))
+	const bool is_short = call->len_bytes <= PSI_CELL_ROOM_BYTES && cells->groups.count == 1;
+
+	if (PSI_LIKELY(is_short && has_turn && !cells->oldest && call_is_plain(call, kind)))
+		return plain_start(cells, call, kind);
+	if (is_short)
 		return op_start(cells, call, kind, call->len_bytes, 0, has_turn);
 	return long_start(cells, call, kind, has_turn);
 }
