@@ -36,6 +36,7 @@ card_fill(struct psi_conduit *conduit)
 	card->wire = PIBV_WIRE;
 	card->medium_bytes = (uint32_t)conduit->medium_bytes;
 	card->rails = conduit->rail_count;
+	card->connect_all = conduit->connect_all;
 	for (unsigned rail = 0; rail < conduit->rail_count; rail++)
 		card->ports[rail] = port_card_of(conduit, rail);
 	return PSI_OK;
@@ -163,7 +164,8 @@ connect_all(struct psi_conduit *conduit)
 	return conduit->lost || process < conduit->places ? PSI_FAILED : PSI_OK;
 }
 
-/* A process that has no card takes part in the exchange, since the others wait there. */
+/* A process that has no card takes part in the exchange, since the others wait there.  One that
+ * connects at the start needs answers of all, so where one is told to, all do. */
 int
 pibv_connect(struct psi_conduit *conduit)
 {
@@ -172,9 +174,11 @@ pibv_connect(struct psi_conduit *conduit)
 	conduit->services->exchange(&conduit->card, sizeof conduit->card, conduit->cards);
 	if (result != PSI_OK)
 		return result;
-	for (uint32_t process = 0; process < conduit->places; process++)
+	for (uint32_t process = 0; process < conduit->places; process++) {
 		if (!card_fits(conduit, process))
 			return PSI_FAILED;
+		conduit->connect_all = conduit->connect_all || conduit->cards[process].connect_all;
+	}
 	conduit->tag = conduit->cards[0].secret;
 	return conduit->connect_all ? connect_all(conduit) : PSI_OK;
 }

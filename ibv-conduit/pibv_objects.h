@@ -78,6 +78,7 @@ struct pibv_card {
 	uint32_t medium_bytes;
 	uint32_t qp, qkey;              /* of its queue pair for datagrams */
 	uint32_t rails;
+	uint32_t connect_all;           /* it asks that all connect at the start */
 	struct pibv_port_card ports[PIBV_RAILS];
 };
 
@@ -210,7 +211,7 @@ struct psi_conduit {
 	uint32_t receive_count, buffer_count;
 	uint32_t receive_batch;         /* receive buffers that are posted at once */
 	uint8_t timeout, retries, reads;
-	bool connect_all;               /* at start */
+	bool connect_all;               /* at start, since a process asks for it */
 	unsigned rail_count, device_count;
 	size_t part_bytes;              /* that a device registers at once */
 	size_t stripe_bytes;            /* larger puts and gets are shared by the rails ... */

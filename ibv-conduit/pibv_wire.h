@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-	PIBV_WIRE = 4,          /* raised when anything here, cards or the rules of credit change */
+	PIBV_WIRE = 5,          /* raised when anything here, cards or the rules of credit change */
 	PIBV_ALIGN = 16,        /* of payloads */
 	PIBV_RAILS = 4,         /* ports that a process uses at most */
 	/* Categories beside those of the runtime; PSI_LONG has a tail too. */
