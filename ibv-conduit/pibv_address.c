@@ -27,7 +27,7 @@ word_takes(const char *word, size_t len, const char *device, unsigned port)
 
 		for (; at < end && *at >= '0' && *at <= '9' && number <= UINT8_MAX; at++)
 			number = number * 10 + (unsigned long)(*at - '0');
-		if (at > digit && number == port)
+		if (at > digit && number == port && (at == end || *at == ','))
 			return true;
 	}
 	return false;

@@ -74,6 +74,13 @@ gid_is_on(const struct ibv_gid_entry *entry, const struct psi_net_wish *wish)
 
 /* Addresses of InfiniBand belong to no interface.  Who names a port has chosen already. */
 static bool
+interface_counts(const struct pibv_rail *rail, const struct wish *wish)
+{
+	return wish->interface && !wish->ports &&
+	       rail->port.link_layer == IBV_LINK_LAYER_ETHERNET;
+}
+
+static bool
 gid_is_wished(const struct pibv_rail *rail, const struct ibv_gid_entry *entry,
               const struct wish *wish)
 {
@@ -81,8 +88,7 @@ gid_is_wished(const struct pibv_rail *rail, const struct ibv_gid_entry *entry,
 
 	if (wish->gid_index != UINT64_MAX && entry->gid_index != wish->gid_index)
 		return false;
-	if (!wish->interface || wish->ports ||
-	    rail->port.link_layer != IBV_LINK_LAYER_ETHERNET)
+	if (!interface_counts(rail, wish))
 		return true;
 	net = psi_net_wish_parse(wish->interface);
 	return gid_is_on(entry, &net);
@@ -112,11 +118,13 @@ gid_take(const struct pibv_device *device, struct pibv_rail *rail, const struct 
 static bool
 gid_find(const struct pibv_device *device, struct pibv_rail *rail, struct search *search)
 {
+	const bool by_interface = interface_counts(rail, &search->wish);
+
 	if (!gid_take(device, rail, &search->wish)) {
-		snprintf(search->lack, sizeof search->lack, "port %u of %s has no address%s",
+		snprintf(search->lack, sizeof search->lack, "port %u of %s has no address%s%s",
 		         rail->port_number, device->name,
-		         search->wish.interface ? " on the interface of PST_NET_IFACE"
-		         : search->wish.gid_index != UINT64_MAX ? " at PST_IBV_GID_INDEX" : "");
+		         search->wish.gid_index != UINT64_MAX ? " at PST_IBV_GID_INDEX" : "",
+		         by_interface ? " on the interface of PST_NET_IFACE" : "");
 		return false;
 	}
 	return true;
@@ -304,6 +312,9 @@ lack_say(const struct search *search, char *lack, size_t lack_bytes)
 	if (search->lack[0])
 		snprintf(lack, lack_bytes, "%s; `ibv_devinfo` lists devices and ports",
 		         search->lack);
+	else if (search->devices && !search->wish.ports)
+		snprintf(lack, lack_bytes, "no device of this host has a port; `ibv_devinfo` lists "
+		         "devices and ports");
 	else if (search->devices)
 		snprintf(lack, lack_bytes, "GASNET_IBV_PORTS=%s names no port of this host; "
 		         "`ibv_devinfo` lists devices and ports", search->wish.ports);

@@ -34,6 +34,10 @@ START_TEST(filter_names_ports)
 		{ "mlx5_0:", "mlx5_0", 1, false },
 		{ "mlx5_0:x", "mlx5_0", 1, false },
 		{ "mlx5_0:1;2", "mlx5_0", 2, false },
+		{ "mlx5_0:1;2", "mlx5_0", 1, false },
+		{ "mlx5_0:1-2", "mlx5_0", 1, false },   /* no range, so not its first alone */
+		{ "mlx5_0:1x,2", "mlx5_0", 1, false },
+		{ "mlx5_0:1,", "mlx5_0", 1, true },
 		{ "mlx5_0 ", "mlx5_0", 1, false },
 		{ ":1", "mlx5_0", 1, false },
 		{ "", "mlx5_0", 1, false },

@@ -92,6 +92,15 @@ START_TEST(port_that_the_filter_names)
 }
 END_TEST
 
+START_TEST(device_without_ports)
+{
+	devices_start();
+	for (unsigned i = 0; i < MOCK_DEVICES; i++)
+		device(i)->limits.phys_port_cnt = 0;
+	lacks("no device of this host has a port; `ibv_devinfo`");
+}
+END_TEST
+
 /* What the kernel says of where a device is. */
 static void
 device_is_at_node(unsigned index, const char *root, int node)
@@ -206,7 +215,11 @@ START_TEST(address_by_preference_by_index_and_by_interface)
 	rig_set(PSI_NO_PEER, "PST_NET_IFACE", "10.0.0.0/24");
 	took_address(2, "PST_NET_IFACE");
 	rig_set(PSI_NO_PEER, "PST_NET_IFACE", "10.9.0.0/24");
-	lacks("on the interface of PST_NET_IFACE");
+	lacks("no address on the interface of PST_NET_IFACE");
+	rig_set(PSI_NO_PEER, "PST_IBV_GID_INDEX", "9");
+	lacks("no address at PST_IBV_GID_INDEX on the interface of PST_NET_IFACE");
+	rig_set(PSI_NO_PEER, "GASNET_IBV_PORTS", "mock0");      /* then the interface is of no matter */
+	lacks("no address at PST_IBV_GID_INDEX;");
 }
 END_TEST
 
@@ -458,6 +471,7 @@ main(void)
 
 	tcase_add_test(tests, first_port_that_is_up);
 	tcase_add_test(tests, port_that_the_filter_names);
+	tcase_add_test(tests, device_without_ports);
 	tcase_add_loop_test(tests, nearest_device_is_taken_first, 0, 2);
 	tcase_add_test(tests, device_that_does_not_open_is_passed_over);
 	tcase_add_test(tests, host_without_a_device);
