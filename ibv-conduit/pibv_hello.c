@@ -225,6 +225,17 @@ has_handle(struct psi_conduit *conduit, struct pibv_connection *connection)
 	return false;
 }
 
+/* A queue that is full has room later.  Whatever else stands in the way would do so for ever. */
+static void
+hello_refused(struct psi_conduit *conduit, uint32_t process, int code)
+{
+	if (code == ENOMEM || code == EAGAIN)
+		return;
+	conduit->services->log("ibv: no way to rank %u: device %s takes no datagram: %s", process,
+	                       conduit->devices[0].name, strerror(code));
+	pibv_lose(conduit);
+}
+
 /* What finds no room is sent when its time comes again. */
 static void
 hello_send(struct psi_conduit *conduit, struct pibv_connection *connection)
@@ -240,6 +251,7 @@ hello_send(struct psi_conduit *conduit, struct pibv_connection *connection)
 		.wr_id = pibv_wr_id(PIBV_OF_HELLO_SEND, 0, 0, 0), .sg_list = &sge, .num_sge = 1,
 		.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
 	}, *bad;
+	int code;
 
 	if (conduit->lost || conduit->hello.failed || conduit->hello.sent >= PIBV_HELLOS ||
 	    !has_handle(conduit, connection))
@@ -248,10 +260,13 @@ hello_send(struct psi_conduit *conduit, struct pibv_connection *connection)
 	wr.wr.ud.ah = connection->ah;
 	wr.wr.ud.remote_qpn = card->qp;
 	wr.wr.ud.remote_qkey = card->qkey;
-	if (ibv_post_send(conduit->hello.qp, &wr, &bad) == 0) {
-		conduit->hello.sent++;
-		conduit->hello.next++;
+	code = ibv_post_send(conduit->hello.qp, &wr, &bad);
+	if (code) {
+		hello_refused(conduit, connection->process, code);
+		return;
 	}
+	conduit->hello.sent++;
+	conduit->hello.next++;
 }
 
 /* Slots are used in turn, and datagrams leave in their order. */

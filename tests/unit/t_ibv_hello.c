@@ -328,17 +328,18 @@ START_TEST(full_datagram_queue_is_tried_again)
 }
 END_TEST
 
-static const struct { enum mock_call call; const char *part; } refusals[] = {
-	{ MOCK_QP, "no queue pair for rank 1" },
-	{ MOCK_MODIFY, "no queue pair for rank 1" },
-	{ MOCK_AH, "no way to rank 1" },
+static const struct { enum mock_call call; int code; const char *part; } refusals[] = {
+	{ MOCK_QP, ENOMEM, "no queue pair for rank 1" },
+	{ MOCK_MODIFY, ENOMEM, "no queue pair for rank 1" },
+	{ MOCK_AH, ENOMEM, "no way to rank 1" },
+	{ MOCK_POST_DATAGRAM, EIO, "no way to rank 1: device mock0 takes no datagram: Input/" },
 };
 
 /* The line, and the next poll ends the job. */
 START_TEST(connection_that_cannot_be_made)
 {
 	rig_start(2);
-	mock_device_of(0)->refuse[refusals[_i].call] = ENOMEM;
+	mock_device_of(0)->refuse[refusals[_i].call] = refusals[_i].code;
 	(void)rig_send(0, 1, PSI_REPLIES, 1, NULL, 0, 42);
 	ck_assert_uint_eq(rig_ranks[0].lines, 1);
 	ck_assert_msg(strstr(rig_ranks[0].said, refusals[_i].part) != NULL, "%s",
