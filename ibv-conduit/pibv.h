@@ -102,6 +102,8 @@ void pibv_describe(struct psi_conduit *conduit, char *text, size_t text_bytes);
 /* -- pibv_limits.c: sizes and counts, by settings and by what the device has ------------------- */
 
 void pibv_limits_choose(struct psi_conduit *conduit);
+/* What all rails have in common becomes what a further one can too. */
+void pibv_limits_share(struct psi_conduit *conduit, const struct pibv_rail *rail);
 /* The number of a setting that the runtime has checked; `fallback' if it is unset. */
 uint64_t pibv_setting(const struct psi_services *services, const char *name, uint64_t fallback);
 /* The largest packet of a rail, as an enum ibv_mtu; and in bytes. */
@@ -297,6 +299,8 @@ void pibv_segments_close(struct psi_conduit *conduit);
 
 /* -- pibv_parts.c: segments in parts ----------------------------------------------------------- */
 
+/* Has such a table room for the parts of a segment of that many bytes?  False after one line. */
+bool pibv_parts_fit(const struct psi_conduit *conduit, size_t len_bytes);
 /* Makes the table of a registration's keys, and its name.  False after one line. */
 bool pibv_parts_publish(struct psi_conduit *conduit, struct psi_registration *registration,
                         struct psi_segment_name *name_out);

@@ -204,7 +204,8 @@ static int
 qp_sends(struct psi_conduit *conduit, const struct pibv_connection *connection,
          const struct pibv_hello *peer)
 {
-	const uint8_t reads = (uint8_t)conduit->devices[0].limits.max_qp_init_rd_atom;
+	const int most = pibv_device_of(conduit, connection->rail)->limits.max_qp_init_rd_atom;
+	const uint8_t reads = most < UINT8_MAX ? (uint8_t)most : UINT8_MAX;
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS, .timeout = conduit->timeout, .retry_cnt = conduit->retries,
 		.rnr_retry = RNR_TRIES, .sq_psn = connection->psn,

@@ -62,11 +62,29 @@ message_sizes(struct psi_conduit *conduit)
 	conduit->message_bytes = (most + LINE - 1) & ~(size_t)(LINE - 1);
 }
 
+/* What a device registers at once; one that does not say, or says less than a page, is asked. */
+static uint64_t
+registers_at_once(const struct ibv_device_attr *limits)
+{
+	enum { PAGE = 4096 };
+
+	return limits->max_mr_size ? psi_most(limits->max_mr_size, PAGE) : UINT64_MAX;
+}
+
+/* The same of a port's largest message. */
+static size_t
+message_limit(const struct pibv_rail *rail)
+{
+	const uint32_t most = rail->port.max_msg_sz;
+
+	return most && most < PIECE_BYTES ? most : PIECE_BYTES;
+}
+
 /* A power of 2, so that a part is found by a shift. */
 static size_t
 part_limit(const struct psi_conduit *conduit)
 {
-	const uint64_t most = conduit->devices[0].limits.max_mr_size;
+	const uint64_t most = registers_at_once(&conduit->devices[0].limits);
 	const uint64_t wanted = pibv_setting(conduit->services, "PST_IBV_PART", UINT64_MAX);
 	size_t part = SIZE_MAX / 2 + 1;
 
@@ -155,7 +173,7 @@ pibv_limits_choose(struct psi_conduit *conduit)
 	conduit->inline_bytes = psi_least(
 		pibv_setting(services, "GASNET_INLINESEND_LIMIT", PIBV_INLINE_BYTES),
 		PIBV_INLINE_BYTES);
-	conduit->piece_bytes = psi_least(conduit->rails[0].port.max_msg_sz, PIECE_BYTES);
+	conduit->piece_bytes = message_limit(&conduit->rails[0]);
 	conduit->depth = power_of_2_below(depth > PIBV_DEPTH_MOST ? PIBV_DEPTH_MOST
 	                                  : depth < DEPTH_LEAST ? DEPTH_LEAST : depth);
 	conduit->depth_mask = conduit->depth - 1;
@@ -169,4 +187,15 @@ pibv_limits_choose(struct psi_conduit *conduit)
 	conduit->stripe_piece_bytes = psi_least(conduit->piece_bytes, STRIPE_PIECE_BYTES);
 	conduit->sources = (uint64_t)conduit->places * PSI_PORTS_MOST;
 	conduit->receive_batch = receive_batch_of(conduit);
+}
+
+void
+pibv_limits_share(struct psi_conduit *conduit, const struct pibv_rail *rail)
+{
+	const struct ibv_device_attr *limits = &conduit->devices[rail->device_index].limits;
+
+	conduit->reads = (uint8_t)psi_least(conduit->reads, (uint64_t)limits->max_qp_rd_atom);
+	conduit->stripe_piece_bytes = psi_least(conduit->stripe_piece_bytes, message_limit(rail));
+	while (conduit->part_bytes > registers_at_once(limits))
+		conduit->part_bytes /= 2;
 }

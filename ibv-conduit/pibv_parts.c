@@ -37,19 +37,30 @@ pibv_name_has_parts(struct psi_segment_name name)
 /* -- at the owner ------------------------------------------------------------------------------ */
 
 bool
+pibv_parts_fit(const struct psi_conduit *conduit, size_t len_bytes)
+{
+	const size_t parts = (len_bytes - 1) / conduit->part_bytes + 1;
+	const size_t most =
+		(conduit->message_bytes - sizeof(struct pibv_key_table)) / sizeof(uint32_t);
+
+	if (parts <= most)
+		return true;
+	conduit->services->log("ibv: a segment of %zu bytes would have %zu parts of %zu bytes, and "
+	                       "%zu are possible; raise PST_IBV_PART or PST_IBV_MAX_MEDIUM",
+	                       len_bytes, parts, conduit->part_bytes, most);
+	return false;
+}
+
+bool
 pibv_parts_publish(struct psi_conduit *conduit, struct psi_registration *registration,
                    struct psi_segment_name *name_out)
 {
 	const size_t bytes = conduit->message_bytes;
-	const size_t most = (bytes - sizeof *registration->table) / sizeof(uint32_t);
 	struct pibv_key_table *table = calloc(1, bytes);
 
 	registration->table = table;
-	if (!table || registration->parts > most) {
-		conduit->services->log("ibv: a segment of %zu bytes would have %u parts of %zu "
-		                       "bytes, and %zu are possible; raise PST_IBV_PART or "
-		                       "PST_IBV_MAX_MEDIUM", registration->len_bytes,
-		                       registration->parts, registration->part_bytes, most);
+	if (!table) {
+		conduit->services->log("ibv: no memory to register a segment");
 		return false;
 	}
 	table->base = (uintptr_t)registration->base;

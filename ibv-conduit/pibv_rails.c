@@ -41,7 +41,8 @@ device_fill(const struct psi_conduit *conduit, struct pibv_device *device)
 	return false;
 }
 
-/* Where there are fewer ports than asked for, or they are of too many devices, fewer are used. */
+/* Where there are fewer ports than asked for, or they are of too many devices, or of one with smaller
+ * send queues, fewer are used. */
 int
 pibv_rails_open(struct psi_conduit *conduit)
 {
@@ -58,7 +59,8 @@ pibv_rails_open(struct psi_conduit *conduit)
 		rail->device_index = device_index_of(conduit, found.name);
 		if (rail->device_index < conduit->device_count) {
 			pibv_device_close(&found);      /* its context is open already */
-		} else if (conduit->device_count == PIBV_DEVICES) {
+		} else if (conduit->device_count == PIBV_DEVICES ||
+		           found.limits.max_qp_wr < (int)conduit->depth) {
 			pibv_device_close(&found);
 			return PSI_OK;
 		} else if (device_fill(conduit, &found)) {
@@ -67,6 +69,7 @@ pibv_rails_open(struct psi_conduit *conduit)
 			return PSI_FAILED;
 		}
 		conduit->rail_count++;
+		pibv_limits_share(conduit, rail);
 	}
 	return PSI_OK;
 }

@@ -88,9 +88,11 @@ int
 pibv_segment_bind(struct psi_conduit *conduit, void *base, size_t len_bytes,
                   struct psi_segment_name *name_out, struct psi_registration **registration_out)
 {
-	struct psi_registration *made = registration_make(conduit, base, len_bytes);
+	struct psi_registration *made = NULL;
 	struct psi_segment_name name;
 
+	if (pibv_parts_fit(conduit, len_bytes))
+		made = registration_make(conduit, base, len_bytes);
 	if (!made)
 		return PSI_FAILED;
 	if (made->parts == 1) {

@@ -197,6 +197,54 @@ START_TEST(mtu_has_a_limit)
 }
 END_TEST
 
+/* -- devices of two kinds ---------------------------------------------------------------------- */
+
+static void
+second_devices_start(void)
+{
+	rig_job(2, true);
+	for (uint32_t host = 0; host < 2; host++)
+		mock.devices[host][1].present = true;
+	rig_set(PSI_NO_PEER, "PST_IBV_RAILS", "2");
+}
+
+/* Rank 0's further device can less than its first, and than rank 1's. */
+START_TEST(further_device_that_can_less)
+{
+	enum { READS = 4, PART = 1 << 20, MESSAGE = 65536 };
+	struct mock_device *second = &mock.devices[0][1];
+
+	second_devices_start();
+	second->limits.max_qp_rd_atom = second->limits.max_qp_init_rd_atom = READS;
+	second->limits.max_mr_size = PART;
+	second->ports[0].attr.max_msg_sz = MESSAGE;
+	rig_start(2);
+	rig_meet(0, 1);
+	ck_assert_uint_eq(rig_ranks[0].conduit->rail_count, 2);
+	ck_assert_uint_eq(rig_ranks[0].conduit->part_bytes, PART);
+	ck_assert_uint_eq(rig_ranks[0].conduit->stripe_piece_bytes, MESSAGE);
+	for (const struct mock_qp *at = second->qps; at; at = at->next) {
+		ck_assert_uint_eq(at->attr.max_dest_rd_atomic, READS);
+		ck_assert_uint_eq(at->attr.max_rd_atomic, READS);
+	}
+	for (const struct mock_qp *at = mock.devices[1][1].qps; at; at = at->next)
+		ck_assert_uint_eq(at->attr.max_rd_atomic, READS);
+}
+END_TEST
+
+START_TEST(further_device_with_smaller_queues_is_no_rail)
+{
+	second_devices_start();
+	mock.devices[0][1].limits.max_qp_wr = 64;
+	rig_start(2);
+	rig_meet(0, 1);
+	ck_assert_uint_eq(rig_ranks[0].conduit->rail_count, 1);
+	ck_assert_uint_eq(mock.devices[0][1].counts.objects, 0);
+	ck_assert_uint_eq(rig_connection(1, 0)->rail_count, 1);
+	rig_no_lines();
+}
+END_TEST
+
 int
 main(void)
 {
@@ -212,5 +260,7 @@ main(void)
 	tcase_add_loop_test(tests, addresses_of_one_kind, 0, 2);
 	tcase_add_test(tests, mixed_mtu_is_the_smaller);
 	tcase_add_test(tests, mtu_has_a_limit);
+	tcase_add_test(tests, further_device_that_can_less);
+	tcase_add_test(tests, further_device_with_smaller_queues_is_no_rail);
 	return unit_run("ibv connect", tests);
 }

@@ -5,6 +5,9 @@
 #include "tests/unit/ibv_rma_rig.h"
 #include "tests/unit/main.h"
 
+#include <errno.h>
+#include <string.h>
+
 /* -- pieces ------------------------------------------------------------------------------------ */
 
 /* A device whose messages are small; one cookie, with the last. */
@@ -86,6 +89,21 @@ START_TEST(reads_at_once_are_those_of_both)
 }
 END_TEST
 
+/* What a device does not say has no limit, and less than a page is none. */
+START_TEST(device_that_does_not_say_its_limits)
+{
+	mock_reset(2);
+	for (uint32_t host = 0; host < 2; host++) {
+		rma_device(host, 0)->limits.max_mr_size = (unsigned)_i;
+		rma_device(host, 0)->ports[0].attr.max_msg_sz = 0;
+		rma_device(host, 0)->limits.max_qp_init_rd_atom = 256;
+	}
+	rma_start();
+	rma_there_and_back(3, 100000, 1);
+	rig_no_lines();
+}
+END_TEST
+
 /* -- segments in parts ------------------------------------------------------------------------- */
 
 /* Within a part, over its end, and over many. */
@@ -106,6 +124,26 @@ START_TEST(segment_in_parts)
 	rma_there_and_back(RMA_BYTES - 1, 1, 5);
 	rig_bind(0, rma_here, sizeof rma_here);
 	rma_there_and_back(PART - 1, 2 * PART + 2, 6);
+}
+END_TEST
+
+/* Nothing is registered before the line that says so. */
+START_TEST(segment_of_too_many_parts)
+{
+	enum { BYTES = 1 << 24 };
+	static unsigned char bytes[BYTES];
+	struct psi_registration *registration;
+	struct psi_segment_name name;
+
+	rig_set(PSI_NO_PEER, "PST_IBV_PART", "65536");
+	rig_set(PSI_NO_PEER, "PST_IBV_MAX_MEDIUM", "512");
+	rma_start();
+	rma_device(0, 0)->refuse[MOCK_MR] = ENOMEM;
+	ck_assert_int_eq(pibv_ops.segment_bind(rig_as(0)->conduit, bytes, BYTES, &name,
+	                                       &registration), PSI_FAILED);
+	ck_assert_uint_eq(rig_ranks[0].lines, 1);
+	ck_assert_msg(strstr(rig_ranks[0].said, "would have 256 parts of 65536 bytes, and ") &&
+	              strstr(rig_ranks[0].said, "; raise PST_IBV_PART"), "%s", rig_ranks[0].said);
 }
 END_TEST
 
@@ -207,7 +245,9 @@ main(void)
 	tcase_add_loop_test(tests, pieces_are_read_with_the_last, 0, 2);
 	tcase_add_test(tests, pieces_wait_for_room);
 	tcase_add_test(tests, reads_at_once_are_those_of_both);
+	tcase_add_loop_test(tests, device_that_does_not_say_its_limits, 0, 2);
 	tcase_add_test(tests, segment_in_parts);
+	tcase_add_test(tests, segment_of_too_many_parts);
 	tcase_add_test(tests, words_are_added_and_swapped);
 	tcase_add_test(tests, own_words_go_by_the_device);
 	tcase_add_test(tests, additions_without_room_are_refused);
