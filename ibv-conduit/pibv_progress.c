@@ -249,27 +249,27 @@ completion_take(struct psi_conduit *conduit, struct look *look, const struct ibv
 }
 
 static void
-queue_is_broken(struct psi_conduit *conduit)
+queue_is_broken(struct psi_conduit *conduit, unsigned device)
 {
 	conduit->read.count = 0;
 	if (conduit->lost)
 		return;
 	conduit->services->log("ibv: the completion queue of %s cannot be read",
-	                       conduit->devices[0].name);
+	                       conduit->devices[device].name);
 	pibv_lose(conduit);
 }
 
 /* Where there are queues of several devices: each in turn is the first to be asked, so that none
  * waits for another to be empty. */
 static int
-queues_read(struct psi_conduit *conduit)
+queues_read(struct psi_conduit *conduit, unsigned *device_out)
 {
 	int count = 0;
 
 	for (unsigned i = 0; i < conduit->device_count && !count; i++) {
-		const unsigned index = (conduit->polls + i) % conduit->device_count;
-
-		count = ibv_poll_cq(conduit->devices[index].cq, PIBV_BATCH, conduit->read.wcs);
+		*device_out = (conduit->polls + i) % conduit->device_count;
+		count = ibv_poll_cq(conduit->devices[*device_out].cq, PIBV_BATCH,
+		                    conduit->read.wcs);
 	}
 	return count;
 }
@@ -278,17 +278,18 @@ queues_read(struct psi_conduit *conduit)
 static inline int
 completions_read(struct psi_conduit *conduit)
 {
+	unsigned device = 0;
 	int count = conduit->read.count;
 
 	if (conduit->read.next < count)
 		return count;
 	count = conduit->device_count > 1
-	                ? queues_read(conduit)
+	                ? queues_read(conduit, &device)
 	                : ibv_poll_cq(conduit->devices[0].cq, PIBV_BATCH, conduit->read.wcs);
 	conduit->read.next = 0;
 	conduit->read.count = count;
 	if (count < 0)
-		queue_is_broken(conduit);
+		queue_is_broken(conduit, device);
 	return count;
 }
 

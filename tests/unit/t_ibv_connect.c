@@ -245,6 +245,22 @@ START_TEST(further_device_with_smaller_queues_is_no_rail)
 }
 END_TEST
 
+/* The device is named whose queue it is. */
+START_TEST(completions_of_a_further_device_that_cannot_be_read)
+{
+	second_devices_start();
+	rig_start(2);
+	rig_meet(0, 1);
+	mock.devices[0][1].refuse[MOCK_POLL] = 1;
+	rig_turn(0);
+	rig_turn(0);
+	ck_assert_uint_eq(rig_ranks[0].lines, 1);
+	ck_assert_msg(strstr(rig_ranks[0].said, "completion queue of mock1 cannot be read"), "%s",
+	              rig_ranks[0].said);
+	ck_assert_uint_gt(rig_ranks[0].told_lost, 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -262,5 +278,6 @@ main(void)
 	tcase_add_test(tests, mtu_has_a_limit);
 	tcase_add_test(tests, further_device_that_can_less);
 	tcase_add_test(tests, further_device_with_smaller_queues_is_no_rail);
+	tcase_add_test(tests, completions_of_a_further_device_that_cannot_be_read);
 	return unit_run("ibv connect", tests);
 }
