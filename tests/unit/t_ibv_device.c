@@ -218,7 +218,7 @@ START_TEST(address_by_preference_by_index_and_by_interface)
 	lacks("no address on the interface of PST_NET_IFACE");
 	rig_set(PSI_NO_PEER, "PST_IBV_GID_INDEX", "9");
 	lacks("no address at PST_IBV_GID_INDEX on the interface of PST_NET_IFACE");
-	rig_set(PSI_NO_PEER, "GASNET_IBV_PORTS", "mock0");      /* then the interface is of no matter */
+	rig_set(PSI_NO_PEER, "GASNET_IBV_PORTS", "mock0");      /* no interface counts then */
 	lacks("no address at PST_IBV_GID_INDEX;");
 }
 END_TEST
