@@ -120,7 +120,7 @@ struct ibv_mr *pibv_register_quietly(struct psi_conduit *conduit, unsigned devic
                                      size_t len_bytes, unsigned access);
 struct ibv_mr *pibv_register(struct psi_conduit *conduit, unsigned device, void *base,
                              size_t len_bytes, unsigned access);
-/* Posts those that are free. */
+/* Posts those that are free; where the device refuses, the job ends, after one line. */
 void pibv_receives_post(struct psi_conduit *conduit);
 static inline char *
 pibv_receive_bytes(const struct psi_conduit *conduit, uint32_t index)

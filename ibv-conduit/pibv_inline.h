@@ -47,16 +47,24 @@ pibv_done_add(struct pibv_done *done, uint64_t cookie)
 		done->cookies[done->count++] = cookie;
 }
 
-/* A receive buffer has been read; those that were are posted again once there are several. */
+/* A receive buffer waits to be posted. */
 static inline void
-pibv_receive_give(struct psi_conduit *conduit, uint32_t index)
+pibv_receive_free(struct psi_conduit *conduit, uint32_t index)
 {
 	struct ibv_recv_wr *wr = &conduit->receives.wrs[index];
 
 	wr->next = NULL;
 	*conduit->receives.free_last = wr;
 	conduit->receives.free_last = &wr->next;
-	if (++conduit->receives.free_count >= conduit->receive_batch)
+	conduit->receives.free_count++;
+}
+
+/* One has been read; those that were are posted again once there are several. */
+static inline void
+pibv_receive_give(struct psi_conduit *conduit, uint32_t index)
+{
+	pibv_receive_free(conduit, index);
+	if (conduit->receives.free_count >= conduit->receive_batch)
 		pibv_receives_post(conduit);
 }
 

@@ -63,15 +63,18 @@ region_free(char *bytes, size_t len_bytes, struct ibv_mr *mr)
 
 /* -- receive buffers --------------------------------------------------------------------------- */
 
-void
-pibv_receives_post(struct psi_conduit *conduit)
+/* 0, or an errno, and those that the device did not take are still free. */
+static int
+receives_post(struct psi_conduit *conduit)
 {
 	struct ibv_recv_wr *bad = NULL;
 	uint32_t left = 0;
+	int code;
 
 	if (!conduit->receives.free)
-		return;
-	if (ibv_post_srq_recv(conduit->srq, conduit->receives.free, &bad) == 0)
+		return 0;
+	code = ibv_post_srq_recv(conduit->srq, conduit->receives.free, &bad);
+	if (!code)
 		bad = NULL;
 	for (const struct ibv_recv_wr *at = bad; at; at = at->next)
 		left++;
@@ -80,6 +83,21 @@ pibv_receives_post(struct psi_conduit *conduit)
 	conduit->receives.free = bad;
 	if (!bad)
 		conduit->receives.free_last = &conduit->receives.free;
+	return code;
+}
+
+/* The queue has room for all buffers, so it is never full.  Peers would try without end where there
+ * are none. */
+void
+pibv_receives_post(struct psi_conduit *conduit)
+{
+	const int code = receives_post(conduit);
+
+	if (!code || conduit->lost)
+		return;
+	conduit->services->log("ibv: device %s takes no receive buffer: %s",
+	                       conduit->devices[0].name, strerror(code));
+	pibv_lose(conduit);
 }
 
 static void
@@ -113,9 +131,9 @@ receives_make(struct psi_conduit *conduit)
 	}
 	for (uint32_t index = 0; index < count; index++) {
 		receive_describe(conduit, index);
-		pibv_receive_give(conduit, index);
+		pibv_receive_free(conduit, index);
 	}
-	pibv_receives_post(conduit);
+	(void)receives_post(conduit);
 	if (conduit->receives.posted == count)
 		return true;
 	conduit->services->log("ibv: device %s takes %u of %u receive buffers; lower "

@@ -251,6 +251,21 @@ START_TEST(request_that_is_refused)
 }
 END_TEST
 
+/* Peers would try to send for ever. */
+START_TEST(receive_buffers_that_are_refused)
+{
+	ranks_start(2);
+	device(0)->refuse[MOCK_POST_SRQ] = _i ? EINVAL : ENOMEM;
+	for (unsigned i = 0; i < 100 && !rig_ranks[0].lines; i++) {
+		ck_assert_int_eq(rig_send(1, 0, PSI_REQUESTS, 2, NULL, 0, 0), PSI_OK);
+		rig_turn(0);
+		rig_turn(1);
+	}
+	is_lost_at_once(_i ? "device mock0 takes no receive buffer: Invalid argument"
+	                   : "device mock0 takes no receive buffer: Cannot allocate memory");
+}
+END_TEST
+
 START_TEST(completions_that_cannot_be_read)
 {
 	ranks_start(2);
@@ -378,6 +393,7 @@ main(void)
 	tcase_add_test(tests, first_loss_is_named);
 	tcase_add_test(tests, put_to_a_segment_that_is_gone);
 	tcase_add_loop_test(tests, request_that_is_refused, 0, 2);
+	tcase_add_loop_test(tests, receive_buffers_that_are_refused, 0, 2);
 	tcase_add_test(tests, completions_that_cannot_be_read);
 	tcase_add_test(tests, memory_that_is_not_registered_goes_by_buffers);
 	tcase_add_test(tests, segment_that_cannot_be_registered);
