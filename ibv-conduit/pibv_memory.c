@@ -64,7 +64,7 @@ region_free(char *bytes, size_t len_bytes, struct ibv_mr *mr)
 /* -- receive buffers --------------------------------------------------------------------------- */
 
 /* 0, or an errno, and those that the device did not take are still free. */
-static int
+static inline __attribute__((always_inline)) int
 receives_post(struct psi_conduit *conduit)
 {
 	struct ibv_recv_wr *bad = NULL;

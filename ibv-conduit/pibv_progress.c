@@ -262,14 +262,16 @@ queue_is_broken(struct psi_conduit *conduit, unsigned device)
 /* Where there are queues of several devices: each in turn is the first to be asked, so that none
  * waits for another to be empty. */
 static int
-queues_read(struct psi_conduit *conduit, unsigned *device_out)
+queues_read(struct psi_conduit *conduit)
 {
 	int count = 0;
 
 	for (unsigned i = 0; i < conduit->device_count && !count; i++) {
-		*device_out = (conduit->polls + i) % conduit->device_count;
-		count = ibv_poll_cq(conduit->devices[*device_out].cq, PIBV_BATCH,
-		                    conduit->read.wcs);
+		const unsigned index = (conduit->polls + i) % conduit->device_count;
+
+		count = ibv_poll_cq(conduit->devices[index].cq, PIBV_BATCH, conduit->read.wcs);
+		if (count < 0)
+			queue_is_broken(conduit, index);
 	}
 	return count;
 }
@@ -278,18 +280,17 @@ queues_read(struct psi_conduit *conduit, unsigned *device_out)
 static inline int
 completions_read(struct psi_conduit *conduit)
 {
-	unsigned device = 0;
 	int count = conduit->read.count;
 
 	if (conduit->read.next < count)
 		return count;
 	count = conduit->device_count > 1
-	                ? queues_read(conduit, &device)
+	                ? queues_read(conduit)
 	                : ibv_poll_cq(conduit->devices[0].cq, PIBV_BATCH, conduit->read.wcs);
 	conduit->read.next = 0;
 	conduit->read.count = count;
 	if (count < 0)
-		queue_is_broken(conduit, device);
+		queue_is_broken(conduit, 0);    /* says nothing where a line has */
 	return count;
 }
 
