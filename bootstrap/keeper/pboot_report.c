@@ -5,6 +5,7 @@
 #include "runtime/util/limit_hint.h"
 #include "runtime/util/oom.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,6 +182,12 @@ report_job(struct pboot_keeper *keeper)
 		    psi_limit_hint(cause->detail));
 		break;
 	case PBOOT_CAUSE_NO_START:
+		if (cause->detail == EPROTO) {	/* of pboot_peers_gathered */
+			pboot_say("the ranks of %s start in another way than those of another "
+			          "host; do all hosts have the same program, release and "
+			          "PST_CONDUIT?", keeper->host);
+			break;
+		}
 		pboot_say("cannot start rank %u of %u: %s%s",
 		    pboot_keeper_job_rank(keeper, cause->rank), keeper->plan->size,
 		    strerror(cause->detail), psi_limit_hint(cause->detail));
