@@ -425,9 +425,10 @@ pcoll_cells_read(struct pcoll_cells *cells)
 
 /* -- the only operation ------------------------------------------------------------------------ */
 
-/* Who has a CPU of its own looks so often for cells that are missing before it makes an event of
- * the call, which takes about as long. */
-enum { LOOKS = 300 };
+/* Who has a CPU of its own looks so often for cells that are missing, 0.4 us, before it makes an
+ * event of the call.  Looks without a pause between take the line from its owner while it is being
+ * filled (docs/performance.md, Collectives). */
+enum { LOOKS = 16 };
 
 /* False: it has to wait. */
 static bool
