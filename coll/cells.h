@@ -19,7 +19,7 @@
  * Pairs:  V1 (cell_publish) -> V2 (cell_head)       contents, before they are read
  *         V3 (phase_pass, cell_publish) -> V4 (member_taken, cell_head)
  *                                                       reading, before the cell is filled again
- *         V5 (pcoll_cells_op_end) -> V6 (pcoll_cells_finished)
+ *         V5 (pcoll_cells_count_finished) -> V6 (pcoll_cells_finished)
  *                                                results, before the event is done
  *         V7 (phase_copy) -> V8 (pcoll_cells_read_direct)
  *                                                a room filled for one who cannot read src

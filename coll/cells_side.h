@@ -135,7 +135,7 @@ pcoll_cells_finished(const struct pcoll_cells *cells)
 {
 	return atomic_load_explicit(&cells->finished,
 	                            memory_order_acquire); /* V6: acquire, from V5 in
-	                                                   * pcoll_cells_op_end */
+	                                                   * pcoll_cells_count_finished */
 }
 
 /* cells_start.c, by the thread that advances it but for a start without the turn.  The first takes

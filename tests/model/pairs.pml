@@ -34,7 +34,7 @@
  *                the team that uses the words next
  *   X5, X6       op_retire, pcoll_op_is_finished in pcoll_engine.c: what a collective wrote, to the thread that
  *                synchronises it
- *   V5, V6       pcoll_cells_op_end in cells_phase.c, pcoll_cells_finished in cells_side.h: the same of one by cells
+ *   V5, V6       pcoll_cells_count_finished in cells_phase.c, pcoll_cells_finished in cells_side.h: the same of one by cells
  *   V7, V8       phase_copy, pcoll_cells_read_direct in cells_direct.c: a room that was filled for a member that cannot
  *                read src
  *   V9, V10      attempt_finish in executor.c, attempt_end in cells_phase.c: what a device wrote for a call by cells
