@@ -106,7 +106,7 @@ role_of(const struct pcoll_cells *cells, const struct pcoll_call *call,
 }
 
 /* What a phase of lines needs.  The call stays where the client has it, unless it is one on values:
- * these are in a copy. */
+ * those are in a copy. */
 static void
 op_describe_plain(const struct pcoll_cells *cells, struct cells_op *op,
                   const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
@@ -132,18 +132,16 @@ op_describe_call(const struct pcoll_cells *cells, struct cells_op *op,
 {
 	const bool in_line = call_fits_line(call, kind);
 
-	pcoll_call_copy(&op->kept, call);
-	op->call = &op->kept;
+	op_describe_plain(cells, op, call, kind);
+	if (op->call != &op->kept) {
+		pcoll_call_copy(&op->kept, call);
+		op->call = &op->kept;
+	}
 	op->next = NULL;
-	op->kind = kind;
-	op->role = role_of(cells, call, kind);
 	op->piece_bytes = in_line ? call->len_bytes : piece_most(call, kind);
 	op->in_cell = pieces_in_cell(call, kind);
-	op->is_direct = false;
 	op->phases = (in_line ? 1 : pcoll_cells_pieces(call, kind)) + call->in_all + call->out_all;
 	op->is_plain = call_is_plain(call, kind);
-	op->number = call->tm->collectives;
-	op->reads = 0;
 }
 
 /* What other threads see of the operations; one more is started.  Returns its number, counted from
