@@ -245,8 +245,9 @@ struct pibv_message {
 	const struct pibv_tail *tail;   /* NULL where the category has none */
 	const void *payload;
 };
-/* Sends a message on a connection, in one chain behind a piece of a put, unless that is NULL.
- * AGAIN: no room, and nothing was posted.  FATAL: the connection is broken. */
+/* Sends a message on a connection, in one chain behind a piece of a put, unless that is NULL; the
+ * caller has found room for both before it posted the pieces before that.  AGAIN: no room or
+ * buffer, and nothing was posted.  FATAL: the connection is broken. */
 int pibv_message_send(struct psi_conduit *conduit, struct pibv_connection *connection,
                       const struct pibv_message *message, struct pibv_piece *before);
 /* A signal that was packed, with bytes that the receiver copies to its memory, or behind a put. */

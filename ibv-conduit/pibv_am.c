@@ -172,7 +172,7 @@ pibv_message_send(struct psi_conduit *conduit, struct pibv_connection *connectio
 {
 	struct composed composed;
 
-	if (!pibv_work_fits(conduit, connection, before ? 2 : 1) ||
+	if ((!before && !pibv_work_fits(conduit, connection, 1)) ||
 	    !composed_make(conduit, connection, &composed, message))
 		return PSI_AGAIN;
 	return composed_post(conduit, connection, &composed, before);

@@ -394,6 +394,44 @@ START_TEST(large_puts_without_room_have_not_begun)
 }
 END_TEST
 
+/* The completion queue has room for one more completion, and the pieces before the last ask for it:
+ * what has begun is not refused for its message. */
+START_TEST(large_put_that_takes_the_last_completion_is_sent)
+{
+	enum { SMALL = 9000, LEN = 7 * SMALL - 500, SIGNALS = 16 };
+	const struct rig_rank *rank = &rig_ranks[0];
+	struct psi_transfer waited;
+	uint64_t before;
+
+	rig_set(PSI_NO_PEER, "PST_IBV_SEND_QUEUE", "16");
+	mock_reset(3);
+	device(0)->limits.max_cqe = 240;
+	device(0)->ports[0].attr.max_msg_sz = SMALL;
+	rig_start(3);
+	name_there = rig_bind(1, there, sizeof there);
+	rig_meet(0, 1);
+	rig_meet(0, 2);
+	rig_buffers_come_back(0, 2);
+	waited = rig_transfer(2, rig_bind(2, there, sizeof there), 0, here, 8, 9);
+	waited.waited = true;
+	ck_assert_uint_eq(rank->conduit->signals_most, SIGNALS);
+	rig_fill(here, sizeof here, 3);
+	before = device(0)->counts.registrations;
+	device(0)->late = true;
+	while (rank->conduit->signals + 1 < SIGNALS)
+		ck_assert_int_eq(rig_put(0, waited), PSI_OK);
+	ck_assert_int_eq(large_put_signal(LEN, 0x100), PSI_OK);
+	ck_assert_uint_ge(rank->conduit->signals, SIGNALS);
+	ck_assert_int_eq(large_put_signal(LEN, 0x100), PSI_AGAIN);
+	ck_assert_uint_eq(device(0)->counts.registrations, before + 1);
+	all_signals_come(1);
+	ck_assert_uint_eq(rig_done_count(0, PUT), 1);
+	ck_assert_uint_eq(rig_done_count(0, READ), 1);
+	ck_assert(rig_is_filled(there, LEN, 3));
+	ck_assert_uint_eq(device(0)->counts.registrations, before);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -412,5 +450,6 @@ main(void)
 	tcase_add_loop_test(tests, large_puts_are_writes_and_a_message, 0, 2);
 	tcase_add_test(tests, large_puts_that_are_for_others);
 	tcase_add_test(tests, large_puts_without_room_have_not_begun);
+	tcase_add_test(tests, large_put_that_takes_the_last_completion_is_sent);
 	return unit_run("ibv long", tests);
 }
