@@ -165,7 +165,8 @@ pibv_writes_begin(struct psi_conduit *conduit, struct pibv_connection *connectio
 
 /* -- put with signal --------------------------------------------------------------------------- */
 
-/* The last write is in one chain with the message. */
+/* There is room for all of it.  The last write is in one chain with the message.  AGAIN: there is
+ * no buffer; then the write is the only one, and has not been posted. */
 static int
 put_then_signal(struct psi_conduit *conduit, struct pibv_connection *connection,
                 const struct psi_transfer *transfer, const struct pibv_message *message)
@@ -214,14 +215,15 @@ put_signal_try(struct psi_port *port, const struct psi_transfer *transfer, uint6
 	return result;
 }
 
-/* A large one that is begun needs no buffer, so it comes to its end. */
+/* One of several writes needs no buffer, so it comes to its end once it is begun. */
 static bool
 put_signal_is_native(const struct psi_conduit *conduit, const struct psi_transfer *transfer)
 {
 	if (transfer->remote.name.key == PSI_NO_KEY || pibv_name_has_parts(transfer->remote.name))
 		return false;
 	if (transfer->read_now)
-		return transfer->len_bytes <= conduit->medium_bytes;
+		return transfer->len_bytes <= conduit->medium_bytes &&
+		       transfer->len_bytes <= conduit->piece_bytes;
 	return pibv_writes_fit(conduit, &transfer->remote, transfer->len_bytes) &&
 	       pibv_message_bytes(PIBV_SIGNAL, 0, 0) <= conduit->inline_bytes;
 }

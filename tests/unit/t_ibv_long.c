@@ -432,6 +432,28 @@ START_TEST(large_put_that_takes_the_last_completion_is_sent)
 }
 END_TEST
 
+/* Each piece of what is read at once would take a buffer, and the second finds none: nothing has
+ * been posted. */
+START_TEST(buffered_puts_of_several_pieces_are_for_others)
+{
+	enum { SMALL = 4096, SHARE = 8 };
+	unsigned sent = 0;
+	uint64_t before;
+
+	rig_set(PSI_NO_PEER, "GASNET_BBUF_COUNT", "16");
+	pair_start_with_pieces(SMALL);
+	rig_buffers_come_back(0, 1);
+	device(0)->late = true;
+	for (; rig_connection(0, 1)->buffers < SHARE - 1; sent++)
+		ck_assert_int_eq(put_signal(SMALL, 0x100, 0), PSI_OK);
+	before = device(0)->counts.requests;
+	ck_assert_int_ne(put_signal(2 * SMALL, 0x100, 0), PSI_OK);
+	ck_assert_uint_eq(device(0)->counts.requests, before);
+	all_signals_come(sent);
+	ck_assert_int_eq(put_signal(2 * SMALL, 0x100, 0), PSI_UNSUPPORTED);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -451,5 +473,6 @@ main(void)
 	tcase_add_test(tests, large_puts_that_are_for_others);
 	tcase_add_test(tests, large_puts_without_room_have_not_begun);
 	tcase_add_test(tests, large_put_that_takes_the_last_completion_is_sent);
+	tcase_add_test(tests, buffered_puts_of_several_pieces_are_for_others);
 	return unit_run("ibv long", tests);
 }
