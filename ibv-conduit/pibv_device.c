@@ -207,6 +207,21 @@ port_take(const struct pibv_device *device, struct pibv_rail *rail, struct searc
 
 /* -- a device ---------------------------------------------------------------------------------- */
 
+/* Gets are reads.  False after the text. */
+static bool
+device_reads(const struct pibv_device *device, struct search *search)
+{
+	const int serves = device->limits.max_qp_rd_atom;
+	const int asks = device->limits.max_qp_init_rd_atom;
+
+	if (serves > 0 && asks > 0)
+		return true;
+	snprintf(search->lack, sizeof search->lack, "device %s has no RDMA reads (max_qp_rd_atom "
+	         "%d, max_qp_init_rd_atom %d), and conduit ofi may serve it", device->name, serves,
+	         asks);
+	return false;
+}
+
 static bool
 device_has_port(struct pibv_device *device, struct pibv_rail *rail, struct search *search)
 {
@@ -215,6 +230,8 @@ device_has_port(struct pibv_device *device, struct pibv_rail *rail, struct searc
 		         device->name);
 		return false;
 	}
+	if (!device_reads(device, search))
+		return false;
 	for (uint8_t port = 1; port <= device->limits.phys_port_cnt; port++) {
 		*rail = (struct pibv_rail){
 			.port_number = port, .service_level = search->wish.service_level,

@@ -89,6 +89,28 @@ START_TEST(reads_at_once_are_those_of_both)
 }
 END_TEST
 
+/* The first get would fail, with a status that names another cause. */
+START_TEST(device_without_reads_is_passed_over)
+{
+	char reason[PIBV_LACK_BYTES] = "";
+	int *const limit = _i ? &rma_device(0, 0)->limits.max_qp_rd_atom
+	                      : &rma_device(0, 0)->limits.max_qp_init_rd_atom;
+
+	mock_reset(2);
+	rig_job(1, false);
+	*limit = 0;
+	rig_as(0);
+	ck_assert(!pibv_ops.probe(&rig_services, reason, sizeof reason));
+	ck_assert_msg(strstr(reason, "device mock0 has no RDMA reads ("), "%s", reason);
+	ck_assert_int_eq(rig_open(0), PSI_FAILED);
+	ck_assert_uint_eq(rig_ranks[0].lines, 1);
+	ck_assert_ptr_nonnull(strstr(rig_ranks[0].said, "has no RDMA reads ("));
+	rma_device(0, 1)->present = true;
+	ck_assert_int_eq(rig_open(0), PSI_OK);
+	ck_assert_str_eq(rig_ranks[0].conduit->devices[0].name, "mock1");
+}
+END_TEST
+
 /* What a device does not say has no limit, and less than a page is none. */
 START_TEST(device_that_does_not_say_its_limits)
 {
@@ -245,6 +267,7 @@ main(void)
 	tcase_add_loop_test(tests, pieces_are_read_with_the_last, 0, 2);
 	tcase_add_test(tests, pieces_wait_for_room);
 	tcase_add_test(tests, reads_at_once_are_those_of_both);
+	tcase_add_loop_test(tests, device_without_reads_is_passed_over, 0, 2);
 	tcase_add_loop_test(tests, device_that_does_not_say_its_limits, 0, 2);
 	tcase_add_test(tests, segment_in_parts);
 	tcase_add_test(tests, segment_of_too_many_parts);
