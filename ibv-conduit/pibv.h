@@ -271,6 +271,8 @@ int pibv_put_signal(struct psi_port *port, const struct psi_transfer *transfer,
 int pibv_move_advance(struct psi_conduit *conduit, struct pibv_connection *connection,
                       struct pibv_move *move, uint64_t *read_out);
 
+/* Does a message go behind writes at all?  Not where segments are in small parts. */
+bool pibv_puts_longs(const struct psi_conduit *conduit);
 /* May a message go behind the writes of so many bytes to there, with room for all at once? */
 bool pibv_writes_fit(const struct psi_conduit *conduit, const struct psi_remote *remote,
                      size_t len_bytes);

@@ -182,7 +182,7 @@ pibv_open(const struct psi_services *services, const struct psi_conduit_job *job
 		.max_medium_bytes = conduit->medium_bytes,
 		.max_long_bytes = INT32_MAX,
 		.device_atomics = pibv_has_atomics(conduit),
-		.puts_longs = true,
+		.puts_longs = pibv_puts_longs(conduit),
 		.named_least_bytes = NAMED_LEAST_BYTES,
 		.transport = "ibv",
 	};

@@ -141,11 +141,19 @@ pibv_get(struct psi_port *port, const struct psi_transfer *transfer)
 
 /* -- writes with a message behind them --------------------------------------------------------- */
 
+/* Where parts are small, the source may lie in many of them, and would be more pieces than its
+ * length says. */
+bool
+pibv_puts_longs(const struct psi_conduit *conduit)
+{
+	return conduit->part_bytes > INT32_MAX;
+}
+
 bool
 pibv_writes_fit(const struct psi_conduit *conduit, const struct psi_remote *remote,
                 size_t len_bytes)
 {
-	return !pibv_name_has_parts(remote->name) && conduit->part_bytes > INT32_MAX &&
+	return !pibv_name_has_parts(remote->name) && pibv_puts_longs(conduit) &&
 	       pibv_pieces_of(conduit, len_bytes) < conduit->depth / 2;
 }
 

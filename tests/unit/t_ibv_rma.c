@@ -149,6 +149,17 @@ START_TEST(segment_in_parts)
 }
 END_TEST
 
+/* Memory gets a name for a Long alone only where the Long is put there. */
+START_TEST(segments_in_parts_get_no_longs)
+{
+	rma_start();
+	ck_assert(rig_ranks[0].attributes.puts_longs);
+	rig_set(PSI_NO_PEER, "PST_IBV_PART", "65536");
+	rma_start();
+	ck_assert(!rig_ranks[0].attributes.puts_longs);
+}
+END_TEST
+
 /* Nothing is registered before the line that says so. */
 START_TEST(segment_of_too_many_parts)
 {
@@ -270,6 +281,7 @@ main(void)
 	tcase_add_loop_test(tests, device_without_reads_is_passed_over, 0, 2);
 	tcase_add_loop_test(tests, device_that_does_not_say_its_limits, 0, 2);
 	tcase_add_test(tests, segment_in_parts);
+	tcase_add_test(tests, segments_in_parts_get_no_longs);
 	tcase_add_test(tests, segment_of_too_many_parts);
 	tcase_add_test(tests, words_are_added_and_swapped);
 	tcase_add_test(tests, own_words_go_by_the_device);
