@@ -261,6 +261,7 @@ struct psi_conduit {
 	uint32_t moves;                         /* in backlogs */
 	uint32_t signals;                       /* asked for and not yet read */
 	struct psi_registration *segments;
+	struct psi_registration *released;      /* that have tables: of no segment any more */
 	struct pibv_peer_table *tables;         /* of segments of peers that are in parts */
 	struct pibv_striped *striped;           /* transfers that rails share */
 	struct {

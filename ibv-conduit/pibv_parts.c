@@ -2,7 +2,9 @@
  * Segments of more bytes than a device registers at once.  Their owner registers them in parts, and
  * keeps a table of the parts' keys in memory that peers may read.  The name of such a segment is
  * key and address of the table.  A peer reads the table when it first uses the segment, and keeps
- * it; meanwhile its transfers wait as if there were no room.
+ * it; meanwhile its transfers wait as if there were no room.  The address of a table is never that
+ * of another of its process, whose segment would be taken for the first one's: the owner frees
+ * tables at the end alone (pibv_segment_release).
  */
 #include "ibv-conduit/pibv.h"
 

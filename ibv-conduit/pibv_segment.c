@@ -16,16 +16,35 @@ mrs_of(const struct psi_conduit *conduit, const struct psi_registration *registr
 }
 
 static void
-registration_free(struct psi_conduit *conduit, struct psi_registration *registration)
+registration_undo(struct psi_conduit *conduit, struct psi_registration *registration)
 {
 	for (uint32_t i = 0; registration->mrs && i < mrs_of(conduit, registration); i++)
 		if (registration->mrs[i])
 			ibv_dereg_mr(registration->mrs[i]);
 	if (registration->table_mr)
 		ibv_dereg_mr(registration->table_mr);
-	free(registration->table);
 	free(registration->mrs);
+	registration->mrs = NULL;
+	registration->table_mr = NULL;
+}
+
+static void
+registration_free(struct psi_conduit *conduit, struct psi_registration *registration)
+{
+	registration_undo(conduit, registration);
+	free(registration->table);
 	free(registration);
+}
+
+static void
+registrations_free(struct psi_conduit *conduit, struct psi_registration *first)
+{
+	while (first) {
+		struct psi_registration *registration = first;
+
+		first = registration->next;
+		registration_free(conduit, registration);
+	}
 }
 
 /* False after one line. */
@@ -110,17 +129,26 @@ pibv_segment_bind(struct psi_conduit *conduit, void *base, size_t len_bytes,
 	return PSI_OK;
 }
 
+/* A table stays: peers remember it by its address, so no later one may have that. */
 void
 pibv_segment_release(struct psi_conduit *conduit, struct psi_registration *registration)
 {
 	struct psi_registration **link = &conduit->segments;
+	const bool has_table = registration->table;
 
 	psi_guard_lock(&conduit->guard);
 	while (*link != registration)
 		link = &(*link)->next;
 	*link = registration->next;
+	if (has_table) {
+		registration->next = conduit->released;
+		conduit->released = registration;
+	}
 	psi_guard_unlock(&conduit->guard);
-	registration_free(conduit, registration);
+	if (has_table)
+		registration_undo(conduit, registration);
+	else
+		registration_free(conduit, registration);
 }
 
 /* What lies in a segment of several parts has a key for each, with the first device alone. */
@@ -159,10 +187,7 @@ pibv_segment_key(const struct psi_conduit *conduit, unsigned device, const void 
 void
 pibv_segments_close(struct psi_conduit *conduit)
 {
-	while (conduit->segments) {
-		struct psi_registration *registration = conduit->segments;
-
-		conduit->segments = registration->next;
-		registration_free(conduit, registration);
-	}
+	registrations_free(conduit, conduit->segments);
+	registrations_free(conduit, conduit->released);
+	conduit->segments = conduit->released = NULL;
 }

@@ -313,20 +313,37 @@ ibv_destroy_ah(struct ibv_ah *ah)
 
 /* -- registered memory ------------------------------------------------------------------------- */
 
+/* A number that no other key of the device has. */
+static uint32_t
+key_choose(const struct mock_device *device)
+{
+	uint32_t number = device->keys_return ? 1 : ++last_number;
+	const struct mock_mr *at = device->mrs;
+
+	while (device->keys_return && at) {
+		const bool is_taken = at->mr.lkey == number << 8;
+
+		number += is_taken;
+		at = is_taken ? device->mrs : at->next;
+	}
+	return number;
+}
+
 struct ibv_mr *
 (ibv_reg_mr)(struct ibv_pd *pd, void *base, size_t len_bytes, int access)
 {
 	struct mock_device *device = mock_device_at(pd->context);
 	struct mock_mr *made;
+	uint32_t number;
 
 	if (mock_object_refused(device, MOCK_MR))
 		return NULL;
 	made = mock_make(sizeof *made);
 	mock_lock();
-	++last_number;
+	number = key_choose(device);
 	made->mr = (struct ibv_mr){
 		.context = pd->context, .pd = pd, .addr = base, .length = len_bytes,
-		.lkey = last_number << 8, .rkey = last_number << 8 | 1,
+		.lkey = number << 8, .rkey = number << 8 | 1,
 	};
 	made->access = (unsigned)access;
 	made->next = device->mrs;

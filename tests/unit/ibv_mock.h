@@ -74,6 +74,7 @@ struct mock_device {
 	unsigned refuse_after[MOCK_CALLS];      /* so many calls that it does not refuse */
 	bool hold;                      /* requests are not made, until mock_run */
 	bool late;                      /* they are, but do not complete, until mock_run */
+	bool keys_return;               /* the next registration has the least key that is free */
 	bool gone;                      /* requests to it are not answered: RETRY_EXC */
 	enum ibv_wc_status fail_status; /* of the request that is made next; 0: none */
 	unsigned fail_after;            /* so many more are made before that */

@@ -149,6 +149,37 @@ START_TEST(segment_in_parts)
 }
 END_TEST
 
+/* Peers remember the table of a segment that is gone.  Those that follow have the same keys, and
+ * their tables would have its address. */
+START_TEST(segments_in_parts_that_follow_each_other)
+{
+	enum { ROUNDS = 8 };
+	static unsigned char others[RMA_BYTES];
+
+	rig_set(PSI_NO_PEER, "PST_IBV_PART", "65536");
+	mock_reset(2);
+	rma_device(1, 0)->keys_return = true;
+	rig_start(2);
+	rig_meet(0, 1);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		unsigned char *const bytes = i % 2 ? rma_there : others;
+		struct psi_registration *registration;
+		struct psi_segment_name name;
+
+		ck_assert_int_eq(pibv_ops.segment_bind(rig_as(1)->conduit, bytes, RMA_BYTES, &name,
+		                                       &registration), PSI_OK);
+		rig_fill(rma_here, RMA_BYTES, i);
+		ck_assert_int_eq(rig_put(0, rig_transfer(1, name, 0, rma_here, RMA_BYTES, i + 1)),
+		                 PSI_OK);
+		rig_settle();
+		ck_assert_uint_eq(rig_done_count(0, i + 1), 1);
+		ck_assert(rig_is_filled(bytes, RMA_BYTES, i));
+		pibv_ops.segment_release(rig_as(1)->conduit, registration);
+		ck_assert_uint_eq(rma_device(1, 0)->counts.registrations, 3);
+	}
+}
+END_TEST
+
 /* Memory gets a name for a Long alone only where the Long is put there. */
 START_TEST(segments_in_parts_get_no_longs)
 {
@@ -281,6 +312,7 @@ main(void)
 	tcase_add_loop_test(tests, device_without_reads_is_passed_over, 0, 2);
 	tcase_add_loop_test(tests, device_that_does_not_say_its_limits, 0, 2);
 	tcase_add_test(tests, segment_in_parts);
+	tcase_add_test(tests, segments_in_parts_that_follow_each_other);
 	tcase_add_test(tests, segments_in_parts_get_no_longs);
 	tcase_add_test(tests, segment_of_too_many_parts);
 	tcase_add_test(tests, words_are_added_and_swapped);
