@@ -138,28 +138,30 @@ cell_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_pie
 		            pcoll_cells_room(cells, cells->rank, cells->filled));
 }
 
+/* Of the member's own block, if that is not done yet. */
 static void
-own_copy(const struct pcoll_cells *cells, const struct cells_op *op)
+own_copy(const struct pcoll_cells *cells, struct cells_op *op)
 {
 	const char *own = src_block(op, cells->rank);
 	char *to = dst_block(op, cells->rank);
 
-	if (own != to)
+	if (op->owes_own && own != to)
 		psi_copy(to, own, op->call->len_bytes);
+	op->owes_own = false;
 }
 
 /* Before the first piece. */
 static void
 op_begin(struct pcoll_cells *cells, struct cells_op *op, struct pcoll_cells_role role)
 {
-	if (role.copies_own)
-		own_copy(cells, op);
+	op->owes_own = role.copies_own;
 	op->is_direct = role.fills && cells_op_may_be_direct(op) &&
 	                pcoll_cells_fills_direct(cells, op);
 	cells->direct += op->is_direct;
 }
 
-/* False: it has to wait. */
+/* False: it has to wait.  The own block is copied when others have what they wait for, or cannot
+ * get it yet. */
 static bool
 phase_fill(struct pcoll_cells *cells, struct cells_op *op)
 {
@@ -175,16 +177,20 @@ phase_fill(struct pcoll_cells *cells, struct cells_op *op)
 		return cell_is_free(cells, cells->filled);
 	if (cells->taken < phase_waits_for(op, phase))
 		return false;
-	if (role.fills && !cell_is_free(cells, cells->filled))
+	if (role.fills && !cell_is_free(cells, cells->filled)) {
+		own_copy(cells, op);
 		return false;
+	}
 	if (phase == op->call->in_all)
 		op_begin(cells, op, role);
-	if (!role.fills)
-		return true;
-	piece = phase_piece(op, phase);
-	if (piece.len_bytes)
-		cell_fill(cells, op, piece);
-	cell_publish(cells, op, cells->filled);
+	if (role.fills) {
+		piece = phase_piece(op, phase);
+		if (piece.len_bytes)
+			cell_fill(cells, op, piece);
+		cell_publish(cells, op, cells->filled);
+	}
+	if (!role.fills || phase + 1 + op->call->out_all >= op->phases)
+		own_copy(cells, op);
 	return true;
 }
 
@@ -432,15 +438,13 @@ enum { LOOKS = 16 };
 
 /* False: it has to wait. */
 static bool
-plain_fill(struct pcoll_cells *cells, const struct cells_op *op)
+plain_fill(struct pcoll_cells *cells, struct cells_op *op)
 {
 	const struct cells_piece piece = { 0, op->call->len_bytes };
 	unsigned char *line = cells->own->line[cells->filled % PSI_CELLS].bytes;
 
 	if (op->role.fills && !cell_is_free(cells, cells->filled))
 		return false;
-	if (op->role.copies_own)
-		own_copy(cells, op);
 	if (op->role.fills) {
 		if (op->kind->src_blocks)
 			pieces_fill(cells, op, piece, line);
@@ -448,6 +452,8 @@ plain_fill(struct pcoll_cells *cells, const struct cells_op *op)
 			piece_copy(line, op->call->src, piece.len_bytes);
 		cell_publish(cells, op, cells->filled);
 	}
+	op->owes_own = op->role.copies_own;
+	own_copy(cells, op);
 	cells->filled++;
 	return true;
 }

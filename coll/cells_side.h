@@ -36,6 +36,7 @@ struct cells_op {
 	gex_Rank_t reads;               /* cells of the phase that is read, known to be read */
 	unsigned results;               /* PCOLL_CELLS_ bits */
 	uint64_t word;                  /* what its cells say of the call */
+	bool owes_own;                  /* its own block has to be copied yet */
 	bool is_direct;                 /* this member's cells are, once it has filled one */
 	bool is_plain;                  /* one phase, whose cells are lines for all, and no
 	                                 * device */

@@ -124,6 +124,7 @@ op_describe_plain(const struct pcoll_cells *cells, struct cells_op *op,
 	op->reads = 0;
 	op->word = pcoll_cells_word(call, call->len_bytes);
 	op->is_direct = false;
+	op->owes_own = false;
 }
 
 static void
