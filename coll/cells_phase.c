@@ -138,7 +138,7 @@ cell_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_pie
 		            pcoll_cells_room(cells, cells->rank, cells->filled));
 }
 
-/* Of the member's own block, if that is not done yet. */
+/* Copies the member's own block, if that is still to be done. */
 static void
 own_copy(const struct pcoll_cells *cells, struct cells_op *op)
 {
@@ -160,8 +160,8 @@ op_begin(struct pcoll_cells *cells, struct cells_op *op, struct pcoll_cells_role
 	cells->direct += op->is_direct;
 }
 
-/* False: it has to wait.  The own block is copied when others have what they wait for, or cannot
- * get it yet. */
+/* False: it has to wait.  The own block is copied after the last cell is filled, or when no cell is
+ * free. */
 static bool
 phase_fill(struct pcoll_cells *cells, struct cells_op *op)
 {
@@ -467,9 +467,11 @@ pcoll_cells_carry_out(struct pcoll_cells *cells, struct cells_op *op, bool *fill
 	cells->missing = 0;
 	if (!*filled_out)
 		return false;
-	while (!plain_read(cells, op))
-		if (psi_pause(), --looks == 0)
+	while (!plain_read(cells, op)) {
+		if (--looks == 0)
 			return false;
+		psi_pause();
+	}
 	phase_pass(cells);
 	return true;
 }

@@ -1,6 +1,7 @@
 /*
- * How calls become operations by cells.  The thread that advances a team's cells puts its call
- * behind the others at once.  One that finds another thread at it puts its call into the inbox.
+ * How calls become operations by cells.  A plain call that finds nothing under way is carried out
+ * at once, with a record on the stack.  The thread that advances a team's cells puts its other
+ * calls behind the rest at once.  One that finds another thread at it puts its call into the inbox.
  */
 #include "coll/cells_piece.h"
 #include "coll/device.h"
@@ -105,8 +106,8 @@ role_of(const struct pcoll_cells *cells, const struct pcoll_call *call,
 	return role;
 }
 
-/* What a phase of lines needs.  The call stays where the client has it, unless it is one on values:
- * those are in a copy. */
+/* What a phase of lines needs: pcoll_cells_carry_out reads nothing else.  The call stays where the
+ * client has it, unless it is one on values: those are in a copy. */
 static void
 op_describe_plain(const struct pcoll_cells *cells, struct cells_op *op,
                   const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
@@ -211,7 +212,7 @@ op_start(struct pcoll_cells *cells, const struct pcoll_call *call,
 
 /* -- the only operation ------------------------------------------------------------------------ */
 
-/* Puts an operation that has to wait behind `oldest', with a record that lasts. */
+/* Appends a call that could not be carried out.  It gets a record that lasts. */
 static void __attribute__((noinline))
 plain_keep(struct pcoll_cells *cells, const struct cells_op *tried, bool is_filled)
 {
@@ -253,7 +254,16 @@ plain_start(struct pcoll_cells *cells, const struct pcoll_call *call,
 
 /* -- calls ------------------------------------------------------------------------------------- */
 
-/* The same of the parts of a call; returns the number of the last. */
+/* May pcoll_cells_parts divide the call? */
+static inline bool
+call_has_parts(const struct pcoll_cells *cells, const struct pcoll_call *call,
+               const struct pcoll_cells_kind *kind)
+{
+	return call->len_bytes > PSI_CELL_ROOM_BYTES ||
+	       (cells->groups.count > 1 && kind->by_groups);
+}
+
+/* Starts an operation for each part of a call.  Returns the number of the last. */
 static uint64_t
 parts_start(struct pcoll_cells *cells, const struct pcoll_call *call,
             struct pcoll_cells_part *parts, unsigned count, bool has_turn)
@@ -283,11 +293,9 @@ uint64_t
 pcoll_cells_ops_start(struct pcoll_cells *cells, const struct pcoll_call *call,
                       const struct pcoll_cells_kind *kind, bool has_turn)
 {
-	const bool is_short = call->len_bytes <= PSI_CELL_ROOM_BYTES && cells->groups.count == 1;
-
-	if (PSI_LIKELY(is_short && has_turn && !cells->oldest && call_is_plain(call, kind)))
+	if (PSI_UNLIKELY(call_has_parts(cells, call, kind)))
+		return long_start(cells, call, kind, has_turn);
+	if (PSI_LIKELY(has_turn && !cells->oldest && call_is_plain(call, kind)))
 		return plain_start(cells, call, kind);
-	if (is_short)
-		return op_start(cells, call, kind, call->len_bytes, 0, has_turn);
-	return long_start(cells, call, kind, has_turn);
+	return op_start(cells, call, kind, call->len_bytes, 0, has_turn);
 }

@@ -136,7 +136,7 @@ struct psi_barrier_area {
 struct psi_cell_line {
 	/* first, so that operators of clients find operands of any alignment up to 64 */
 	union {
-		_Alignas(128) unsigned char bytes[PSI_CELL_LINE_BYTES];
+		_Alignas(64) unsigned char bytes[PSI_CELL_LINE_BYTES];
 		struct {
 			uint64_t src;           /* address at its owner */
 			_Atomic uint64_t copied;        /* the phase plus 1: its room is
