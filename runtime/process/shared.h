@@ -133,10 +133,12 @@ struct psi_barrier_area {
 	} flags[PSI_BARRIER_FLAGS];
 };
 
+/* The content and its head are one line.  The line of the next cell is 128 bytes on: it would come
+ * later if it were 64 (docs/performance.md, Collectives). */
 struct psi_cell_line {
 	/* first, so that operators of clients find operands of any alignment up to 64 */
-	union {
-		_Alignas(64) unsigned char bytes[PSI_CELL_LINE_BYTES];
+	_Alignas(64) union {
+		unsigned char bytes[PSI_CELL_LINE_BYTES];
 		struct {
 			uint64_t src;           /* address at its owner */
 			_Atomic uint64_t copied;        /* the phase plus 1: its room is
@@ -149,7 +151,9 @@ struct psi_cell_line {
 	};
 	_Atomic uint64_t head;
 	uint64_t call;                  /* which operation of how many bytes */
+	unsigned char gap[64];
 };
+_Static_assert(offsetof(struct psi_cell_line, gap) == 64, "a cell is one line");
 
 /*
  * What one member of a team gives the others in collectives (coll/cells.h).  The member alone
