@@ -153,10 +153,14 @@ static bool
 cells_may_advance(struct pcoll_cells *cells)
 {
 	const uint64_t awaited = atomic_load_explicit(&cells->awaited, memory_order_relaxed);
+	const uint64_t phase = (awaited >> CELLS_HEAD_PHASE_AT) - 1;
+	const struct peer *peer = &cells->peers[awaited & CELLS_AWAITED_RANK_MASK];
 
 	if (!awaited || atomic_load_explicit(&cells->has_inbox, memory_order_relaxed))
 		return true;
-	return cells_missing_has_come(cells, awaited);
+	return atomic_load_explicit(&peer->cells->line[phase % PSI_CELLS].head,
+	                            memory_order_relaxed) >> CELLS_HEAD_PHASE_AT ==
+	       awaited >> CELLS_HEAD_PHASE_AT;
 }
 
 static bool

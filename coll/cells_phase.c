@@ -138,7 +138,8 @@ cell_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_pie
 		            pcoll_cells_room(cells, cells->rank, cells->filled));
 }
 
-/* Copies the member's own block, if that is still to be done. */
+/* Copies the member's own block, if that is still to be done: whole, since a copy of many bytes is
+ * faster than its pieces (runtime/util/copy.h). */
 static void
 own_copy(const struct pcoll_cells *cells, struct cells_op *op)
 {
@@ -431,9 +432,9 @@ pcoll_cells_read(struct pcoll_cells *cells)
 
 /* -- the only operation ------------------------------------------------------------------------ */
 
-/* Who has a CPU of its own looks so often for cells that are missing, 0.4 us, before it makes an
- * event of the call.  Looks without a pause between take the line from its owner while it is being
- * filled (docs/performance.md, Collectives). */
+/* A member that has a CPU of its own looks so often for missing cells, 0.4 us, before it makes an
+ * event of the call.  Looks without a pause between them take the line from its owner while that
+ * fills it (docs/performance.md, Collectives). */
 enum { LOOKS = 16 };
 
 /* False: it has to wait. */

@@ -25,7 +25,7 @@ enum { CELLS_DIRECT_BYTES = 16 << 10, CELLS_DIRECT_KERNEL_BYTES = 64 << 10 };
 struct cells_op {
 	struct cells_op *next;          /* younger; or spare */
 	const struct pcoll_call *call;  /* or a part of it */
-	struct pcoll_call kept;         /* what `call' is, where the client's record may be gone */
+	struct pcoll_call kept;         /* its copy; not used while `call' is the client's record */
 	size_t call_bytes;              /* length of the whole call */
 	const struct pcoll_cells_kind *kind;
 	struct pcoll_cells_role role;   /* this member's, in phases that carry something */
@@ -36,7 +36,7 @@ struct cells_op {
 	gex_Rank_t reads;               /* cells of the phase that is read, known to be read */
 	unsigned results;               /* PCOLL_CELLS_ bits */
 	uint64_t word;                  /* what its cells say of the call */
-	bool owes_own;                  /* its own block has to be copied yet */
+	bool owes_own;                  /* its own block is still to be copied */
 	bool is_direct;                 /* this member's cells are, once it has filled one */
 	bool is_plain;                  /* one phase, whose cells are lines for all, and no
 	                                 * device */
@@ -55,7 +55,7 @@ struct peer {
 
 /* A member of another process, which may sleep. */
 struct pcoll_sleeper {
-	const uint32_t *word;           /* bit 0: it sleeps; NULL: nobody knows */
+	const uint32_t *word;           /* bit 0: it sleeps; NULL: not known, it is always woken */
 	uint32_t place;
 };
 
@@ -117,18 +117,6 @@ cells_unlock(struct pcoll_cells *cells)
 {
 	if (psi.threaded)
 		psi_spinlock_unlock(&cells->lock);
-}
-
-/* Has the cell come that `missing' or `awaited' tells of? */
-static inline bool
-cells_missing_has_come(const struct pcoll_cells *cells, uint64_t missing)
-{
-	const uint64_t phase = (missing >> CELLS_HEAD_PHASE_AT) - 1;
-	const struct psi_cells *theirs = cells->peers[missing & CELLS_AWAITED_RANK_MASK].cells;
-
-	return atomic_load_explicit(&theirs->line[phase % PSI_CELLS].head, memory_order_relaxed) >>
-	               CELLS_HEAD_PHASE_AT ==
-	       missing >> CELLS_HEAD_PHASE_AT;
 }
 
 static inline uint64_t

@@ -106,39 +106,40 @@ role_of(const struct pcoll_cells *cells, const struct pcoll_call *call,
 	return role;
 }
 
-/* What a phase of lines needs: pcoll_cells_carry_out reads nothing else.  The call stays where the
- * client has it, unless it is one on values: those are in a copy. */
-static void
+/* What pcoll_cells_carry_out needs.  call_bytes: of the whole call, of which this may be a part. */
+static inline void
 op_describe_plain(const struct pcoll_cells *cells, struct cells_op *op,
-                  const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
+                  const struct pcoll_call *call, const struct pcoll_cells_kind *kind,
+                  size_t call_bytes)
 {
 	op->call = call;
-	if (pcoll_call_has_scalar(call)) {
-		pcoll_call_copy(&op->kept, call);
-		op->call = &op->kept;
-	}
-	op->call_bytes = call->len_bytes;
+	op->call_bytes = call_bytes;
 	op->kind = kind;
 	op->role = role_of(cells, call, kind);
-	op->phases = 1;
 	op->number = call->tm->collectives;
 	op->reads = 0;
-	op->word = pcoll_cells_word(call, call->len_bytes);
+	op->word = pcoll_cells_word(call, call_bytes);
 	op->is_direct = false;
 	op->owes_own = false;
 }
 
+/* The client's record may be gone before the operation ends; values are always in a copy. */
+static inline void
+op_keep_call(struct cells_op *op, const struct pcoll_call *call)
+{
+	pcoll_call_copy(&op->kept, call);
+	op->call = &op->kept;
+}
+
 static void
 op_describe_call(const struct pcoll_cells *cells, struct cells_op *op,
-                 const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
+                 const struct pcoll_call *call, const struct pcoll_cells_kind *kind,
+                 size_t call_bytes)
 {
 	const bool in_line = call_fits_line(call, kind);
 
-	op_describe_plain(cells, op, call, kind);
-	if (op->call != &op->kept) {
-		pcoll_call_copy(&op->kept, call);
-		op->call = &op->kept;
-	}
+	op_describe_plain(cells, op, call, kind, call_bytes);
+	op_keep_call(op, call);
 	op->next = NULL;
 	op->piece_bytes = in_line ? call->len_bytes : piece_most(call, kind);
 	op->in_cell = pieces_in_cell(call, kind);
@@ -176,9 +177,7 @@ op_make(struct pcoll_cells *cells, const struct pcoll_call *call,
 	if (!op)
 		psi_fatal("no memory for collectives in flight");
 	psi_team_hold(call->tm);
-	op_describe_call(cells, op, call, kind);
-	op->call_bytes = call_bytes;
-	op->word = pcoll_cells_word(call, call_bytes);
+	op_describe_call(cells, op, call, kind, call_bytes);
 	op->results = results;
 	if (PSI_UNLIKELY(results & PCOLL_CELLS_KEEPS_PARTIAL))
 		op->kept.dst = cells->partial;
@@ -238,7 +237,10 @@ plain_start(struct pcoll_cells *cells, const struct pcoll_call *call,
 	uint64_t number;
 	bool is_filled;
 
-	op_describe_plain(cells, &tried, call, kind);
+	op_describe_plain(cells, &tried, call, kind, call->len_bytes);
+	if (pcoll_call_has_scalar(call))
+		op_keep_call(&tried, call);
+	tried.phases = 1;
 	cells_lock(cells);
 	number = op_count(cells, &tried);
 	cells_unlock(cells);
