@@ -102,7 +102,7 @@ void pibv_describe(struct psi_conduit *conduit, char *text, size_t text_bytes);
 /* -- pibv_limits.c: sizes and counts, by settings and by what the device has ------------------- */
 
 void pibv_limits_choose(struct psi_conduit *conduit);
-/* What all rails have in common becomes what a further one can too. */
+/* Lowers the limits that all rails share to what a further rail's device can do. */
 void pibv_limits_share(struct psi_conduit *conduit, const struct pibv_rail *rail);
 /* The number of a setting that the runtime has checked; `fallback' if it is unset. */
 uint64_t pibv_setting(const struct psi_services *services, const char *name, uint64_t fallback);
@@ -302,6 +302,12 @@ void pibv_segments_close(struct psi_conduit *conduit);
 
 /* -- pibv_parts.c: segments in parts ----------------------------------------------------------- */
 
+/* How many parts a segment of that many bytes, 1 or more, has. */
+static inline size_t
+pibv_parts_of(const struct psi_conduit *conduit, size_t len_bytes)
+{
+	return (len_bytes - 1) / conduit->part_bytes + 1;
+}
 /* Has such a table room for the parts of a segment of that many bytes?  False after one line. */
 bool pibv_parts_fit(const struct psi_conduit *conduit, size_t len_bytes);
 /* Makes the table of a registration's keys, and its name.  False after one line. */

@@ -225,7 +225,8 @@ has_handle(struct psi_conduit *conduit, struct pibv_connection *connection)
 	return false;
 }
 
-/* A queue that is full has room later.  Whatever else stands in the way would do so for ever. */
+/* A full queue has room later, so the hello is sent again.  Any other refusal is permanent, and the
+ * job ends. */
 static void
 hello_refused(struct psi_conduit *conduit, uint32_t process, int code)
 {

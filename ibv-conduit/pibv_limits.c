@@ -71,7 +71,7 @@ registers_at_once(const struct ibv_device_attr *limits)
 	return limits->max_mr_size ? psi_most(limits->max_mr_size, PAGE) : UINT64_MAX;
 }
 
-/* The same of a port's largest message. */
+/* The largest message of a port; one that does not say has no limit. */
 static size_t
 message_limit(const struct pibv_rail *rail)
 {

@@ -86,8 +86,8 @@ receives_post(struct psi_conduit *conduit)
 	return code;
 }
 
-/* The queue has room for all buffers, so it is never full.  Peers would try without end where there
- * are none. */
+/* A refusal is a failure, since the queue has room for all buffers.  Without buffers, peers would
+ * try for ever. */
 void
 pibv_receives_post(struct psi_conduit *conduit)
 {

@@ -267,6 +267,7 @@ struct psi_conduit {
 	struct {
 		struct ibv_wc wcs[PIBV_BATCH];
 		int count, next;
+		unsigned device;                /* whose queue was asked last */
 	} read;                                 /* completions that were read and not yet taken */
 	uint32_t polls;
 	bool port_was_down;                     /* the first rail's, at some time */

@@ -41,7 +41,7 @@ pibv_name_has_parts(struct psi_segment_name name)
 bool
 pibv_parts_fit(const struct psi_conduit *conduit, size_t len_bytes)
 {
-	const size_t parts = (len_bytes - 1) / conduit->part_bytes + 1;
+	const size_t parts = pibv_parts_of(conduit, len_bytes);
 	const size_t most =
 		(conduit->message_bytes - sizeof(struct pibv_key_table)) / sizeof(uint32_t);
 

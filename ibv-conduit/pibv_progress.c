@@ -249,13 +249,13 @@ completion_take(struct psi_conduit *conduit, struct look *look, const struct ibv
 }
 
 static void
-queue_is_broken(struct psi_conduit *conduit, unsigned device)
+queue_is_broken(struct psi_conduit *conduit)
 {
 	conduit->read.count = 0;
 	if (conduit->lost)
 		return;
 	conduit->services->log("ibv: the completion queue of %s cannot be read",
-	                       conduit->devices[device].name);
+	                       conduit->devices[conduit->read.device].name);
 	pibv_lose(conduit);
 }
 
@@ -267,11 +267,10 @@ queues_read(struct psi_conduit *conduit)
 	int count = 0;
 
 	for (unsigned i = 0; i < conduit->device_count && !count; i++) {
-		const unsigned index = (conduit->polls + i) % conduit->device_count;
+		const unsigned device = (conduit->polls + i) % conduit->device_count;
 
-		count = ibv_poll_cq(conduit->devices[index].cq, PIBV_BATCH, conduit->read.wcs);
-		if (count < 0)
-			queue_is_broken(conduit, index);
+		conduit->read.device = device;
+		count = ibv_poll_cq(conduit->devices[device].cq, PIBV_BATCH, conduit->read.wcs);
 	}
 	return count;
 }
@@ -290,7 +289,7 @@ completions_read(struct psi_conduit *conduit)
 	conduit->read.next = 0;
 	conduit->read.count = count;
 	if (count < 0)
-		queue_is_broken(conduit, 0);    /* says nothing where a line has */
+		queue_is_broken(conduit);
 	return count;
 }
 

@@ -41,8 +41,8 @@ device_fill(const struct psi_conduit *conduit, struct pibv_device *device)
 	return false;
 }
 
-/* Where there are fewer ports than asked for, or they are of too many devices, or of one with
- * smaller send queues, fewer are used. */
+/* Fewer rails are used than asked for where there are fewer ports, too many devices, or a device
+ * with smaller send queues. */
 int
 pibv_rails_open(struct psi_conduit *conduit)
 {

@@ -77,7 +77,7 @@ registration_make(struct psi_conduit *conduit, void *base, size_t len_bytes)
 		made->base = base;
 		made->len_bytes = len_bytes;
 		made->part_bytes = conduit->part_bytes;
-		made->parts = (uint32_t)((len_bytes - 1) / made->part_bytes + 1);
+		made->parts = (uint32_t)pibv_parts_of(conduit, len_bytes);
 		made->mrs = calloc(mrs_of(conduit, made), sizeof *made->mrs);
 	}
 	if (!made || !made->mrs) {
