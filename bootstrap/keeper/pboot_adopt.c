@@ -26,8 +26,8 @@
  * after the first SIGKILL. */
 static const uint64_t release_ns = 500 * MS;
 
-/* Lets the ranks end.  The cause is printed before: an engine stops reading when a rank has ended
- * with a status. */
+/* Lets the ranks end.  Open MPI reads nothing more once a rank has ended with a status, so the
+ * cause is printed first. */
 void
 pboot_adopt_release(struct pboot_keeper *keeper)
 {
