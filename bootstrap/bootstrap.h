@@ -165,6 +165,18 @@ bool pboot_note_cause(const char *text, bool printed);
  */
 bool pboot_note_hang(uint64_t waited_ns, bool quiet);
 
+/*
+ * Tells another rank, by way of memory and keepers, that this one gets no answer from it through
+ * the network.  It may be lost, and of several that knock at a rank at once one is heard; so who
+ * still has no answer knocks again.  Any thread may call it.
+ */
+void pboot_knock(uint32_t rank);
+
+/* Who has knocked at this rank since the last call: the last of them, or PBOOT_NOBODY.  Any thread
+ * may call it; it asks nobody. */
+#define PBOOT_NOBODY UINT32_MAX
+uint32_t pboot_knocker(void);
+
 /* pboot_barrier and pboot_exchange call pboot_note_hang when they take longer than this; 0:
  * never. */
 void pboot_hang_after(uint64_t ns);

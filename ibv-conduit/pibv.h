@@ -161,6 +161,12 @@ bool pibv_hello_may_pass(struct psi_conduit *conduit, uint32_t process, int code
 void pibv_hello_arrived(struct psi_conduit *conduit, const struct ibv_wc *wc);
 void pibv_hello_left(struct psi_conduit *conduit, const struct ibv_wc *wc);
 
+/* -- pibv_knock.c: paths on which no datagram arrives ------------------------------------------ */
+
+/* Looks whether one has turned out to be such, which ends the job; in each poll that has time for
+ * it, and before a sleep.  The caller holds the guard. */
+void pibv_knock_look(struct psi_conduit *conduit);
+
 /* -- pibv_connection.c ------------------------------------------------------------------------- */
 
 /* How much goes inline, by what the device takes. */

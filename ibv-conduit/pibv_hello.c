@@ -307,12 +307,15 @@ pibv_hello_start(struct psi_conduit *conduit, struct pibv_connection *connection
 	hello_send(conduit, connection);
 }
 
-/* A peer that makes no calls does not answer either, so this ends nothing.  Who is gone, the
- * keepers find out. */
+/* A peer that makes no calls does not answer either, so this ends nothing.  A peer that makes calls
+ * hears the knock, and finds that no hello comes.  Who is gone, the keepers find out. */
 static void
 silence_tell(struct psi_conduit *conduit, struct pibv_connection *connection, uint64_t now_ns)
 {
-	if (connection->told || now_ns - connection->hello_since_ns < tell_after_ns)
+	if (now_ns - connection->hello_since_ns < tell_after_ns)
+		return;
+	conduit->services->knock(connection->process);
+	if (connection->told)
 		return;
 	connection->told = true;
 	conduit->services->log("ibv: rank %u (%s) has not answered for 10 s: it makes no calls, or "

@@ -254,6 +254,12 @@ struct psi_conduit {
 		bool failed;                    /* it stands still, and is to start anew */
 		struct pibv_connection *first;  /* not connected yet */
 	} hello;
+	struct {
+		uint32_t process;               /* who knocks ... */
+		uint64_t heard_ns;              /* ... and has done so last; 0: nobody */
+		uint64_t looked_ns;             /* at the last look */
+		uint64_t listened_ns;           /* for so long this process has polled since */
+	} knock;
 	struct pibv_short sends;
 	struct pibv_connection *made;           /* all */
 	struct pibv_connection *backlog;        /* those with one */

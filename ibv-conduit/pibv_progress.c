@@ -367,6 +367,7 @@ chores_do(struct psi_conduit *conduit, struct pibv_done *done)
 	if (conduit->polls % POLLS_PER_EVENTS)
 		return;
 	pibv_events_read(conduit);
+	pibv_knock_look(conduit);
 	if (conduit->striped)
 		pibv_stripes_watch(conduit);
 }

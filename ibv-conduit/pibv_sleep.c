@@ -54,9 +54,9 @@ queue_is_empty(struct psi_conduit *conduit)
 	return ibv_req_notify_cq(conduit->devices[0].cq, 0) == 0 && !pibv_completions_read(conduit);
 }
 
-/* Hellos and lost peers are matters of time, and so is an event of the device, which has another
- * descriptor; devices beyond the first have one more each.  Who sleeps polls too seldom to find
- * events there. */
+/* Knocks are heard between two sleeps.  Hellos and lost peers are matters of time, and so is an
+ * event of the device, which has another descriptor; devices beyond the first have one more each.
+ * Who sleeps polls too seldom to find events there. */
 int
 pibv_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out)
 {
@@ -65,6 +65,7 @@ pibv_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out)
 	psi_guard_lock(&conduit->guard);
 	pibv_work_flush_wanted(conduit, true);
 	pibv_events_read(conduit);
+	pibv_knock_look(conduit);
 	if (conduit->striped)
 		pibv_stripes_watch(conduit);
 	empty = queue_is_empty(conduit);

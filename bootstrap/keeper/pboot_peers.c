@@ -124,6 +124,9 @@ peers_on_frame(struct pboot_keeper *keeper, const struct pboot_overlay_event *ev
 	case PBOOT_FRAME_LOOK:
 		pboot_peers_looked(peers, event);
 		break;
+	case PBOOT_FRAME_KNOCK:
+		pboot_peers_knocked(keeper, event);
+		break;
 	default:
 		break;
 	}

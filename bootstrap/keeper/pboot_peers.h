@@ -6,13 +6,15 @@
  *     IDLE       to host 0: no rank here is at work any more
  *     ALL_IDLE   from host 0: no rank anywhere is; ranks that wait for their release get it
  *     WANT, ASK, LOOK    for a report of what ranks do (pboot_peers_report.c)
+ *     KNOCK      to one host: a rank here gets no answer from a rank there
  *     PACK       to host 0: a part of what its hook is to print at the end for that host
  *
  * The overlay itself tells which host is lost.  Barriers and exchanges of the ranks use the gathers
  * of the overlay (pboot_peers_gather.c).
  *
- * All that must be told is kept as state, which the loop looks at in each turn (pboot_peers_tell).
- * So it is told later if the overlay has no room now.  In a job of one host these functions do
+ * A knock that finds no room is lost, since who knocks does so again.  All else is kept as state,
+ * which the loop looks at in each turn (pboot_peers_tell).  So it is told later if the overlay has
+ * no room now.  In a job of one host these functions do
  * nothing.
  */
 #ifndef PBOOT_PEERS_H
@@ -104,7 +106,7 @@ void pboot_peers_report_refused(const struct pboot_keeper *keeper);
 /* Frames of the keepers. */
 enum {
 	PBOOT_FRAME_CAUSE = 1, PBOOT_FRAME_IDLE, PBOOT_FRAME_ALL_IDLE, PBOOT_FRAME_PACK,
-	PBOOT_FRAME_WANT, PBOOT_FRAME_ASK, PBOOT_FRAME_LOOK,
+	PBOOT_FRAME_WANT, PBOOT_FRAME_ASK, PBOOT_FRAME_LOOK, PBOOT_FRAME_KNOCK,
 };
 
 /* pboot_peers_pack.c.  pack_tell: sends to host 0 what this host has for its hook; true when
@@ -128,5 +130,12 @@ void pboot_peers_looked(struct pboot_peers *peers, const struct pboot_overlay_ev
 void pboot_peers_arrived(struct pboot_keeper *keeper);
 void pboot_peers_gathered(struct pboot_keeper *keeper, const struct pboot_overlay_blob *blobs);
 void pboot_peers_gather_tell(struct pboot_keeper *keeper);
+/* The exchange area, mapped at the first call; NULL: there is no memory. */
+struct pboot_area *pboot_peers_area(struct pboot_keeper *keeper);
+
+/* pboot_peers_knock.c.  knock: a rank of this host knocks at a rank of the job.  knocked: such a
+ * frame has come. */
+void pboot_peers_knock(struct pboot_keeper *keeper, uint32_t rank, uint32_t at);
+void pboot_peers_knocked(struct pboot_keeper *keeper, const struct pboot_overlay_event *event);
 
 #endif

@@ -32,6 +32,16 @@ area_map(const struct pboot_keeper *keeper, size_t bytes)
 	return base == MAP_FAILED ? NULL : base;
 }
 
+struct pboot_area *
+pboot_peers_area(struct pboot_keeper *keeper)
+{
+	struct pboot_peers *peers = keeper->peers;
+
+	if (!peers->area)
+		peers->area = area_map(keeper, pboot_area_bytes(peers->job_size));
+	return peers->area;
+}
+
 /* All ranks of this host have arrived.  They wrote to the area before they sent the message.  The
  * keeper reads the numbers once, since a faulty rank may change them. */
 void
@@ -41,9 +51,7 @@ pboot_peers_arrived(struct pboot_keeper *keeper)
 
 	if (!peers || peers->gather_due || peers->gathering)
 		return;
-	if (!peers->area)
-		peers->area = area_map(keeper, pboot_area_bytes(peers->job_size));
-	if (!peers->area) {
+	if (!pboot_peers_area(keeper)) {
 		pboot_keeper_event(keeper, PBOOT_EV_NO_START, 0, ENOMEM);
 		return;
 	}

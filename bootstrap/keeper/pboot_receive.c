@@ -140,6 +140,9 @@ rank_on_message(struct pboot_keeper *keeper, uint32_t rank, const struct pboot_m
 	case PBOOT_MSG_LONG_WAIT:
 		pboot_report_hang(keeper, rank, msg->value, false);
 		break;
+	case PBOOT_MSG_KNOCK:
+		pboot_peers_knock(keeper, rank, (uint32_t)msg->value);
+		break;
 	case PBOOT_MSG_NO_EXEC:
 		pboot_keeper_event(keeper, PBOOT_EV_NO_EXEC, rank, msg->value);
 		break;

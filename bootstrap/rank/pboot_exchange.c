@@ -77,6 +77,12 @@ pboot_exchange_open(const struct pboot_hosts *hosts)
 	return err;
 }
 
+struct pboot_area *
+pboot_exchange_area(void)
+{
+	return area;
+}
+
 void
 pboot_hang_after(uint64_t ns)
 {

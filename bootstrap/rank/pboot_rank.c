@@ -286,6 +286,12 @@ pboot_note_arena(int key)
 }
 
 void
+pboot_note_knock(uint32_t rank)
+{
+	keeper_notify(PBOOT_MSG_KNOCK, (int)rank, NULL);
+}
+
+void
 pboot_ask_gather(void)
 {
 	struct pollfd keeper = { .events = POLLOUT };

@@ -36,6 +36,8 @@ void pboot_note_arena(int key);
 /* Asks the keeper for the gather that the exchange area describes; the keeper answers in the
  * area. */
 void pboot_ask_gather(void);
+/* Asks the keeper to tell a rank of another host that this one knocks. */
+void pboot_note_knock(uint32_t rank);
 /* Arms the signal that tells of the keeper's death, and sends HELLO. */
 int pboot_control_open(void);
 
@@ -68,5 +70,7 @@ void *pboot_exchange_map(size_t len_bytes);
 
 /* pboot_exchange.c.  Returns 0, or an errno value after one line on stderr. */
 int pboot_exchange_open(const struct pboot_hosts *hosts);
+/* What it has mapped; NULL in a job of one rank. */
+struct pboot_area *pboot_exchange_area(void);
 
 #endif

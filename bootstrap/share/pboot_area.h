@@ -1,8 +1,8 @@
 /*
  * The exchange area of a host, file PBOOT_FILE_EXCHANGE: a page with the words of the barrier, then
- * two halves, each with room for a block of every rank of the job.  Ranks meet there
- * (rank/pboot_exchange.c).  In a job of several hosts the keeper brings the blocks of the ranks of
- * other hosts (keeper/pboot_peers_gather.c).
+ * two halves, each with room for a block of every rank of the job, then a word of every rank for
+ * knocks (rank/pboot_knock.c).  Ranks meet there (rank/pboot_exchange.c).  In a job of several
+ * hosts the keeper brings the blocks of the ranks of other hosts (keeper/pboot_peers_gather.c).
  */
 #ifndef PBOOT_AREA_H
 #define PBOOT_AREA_H
@@ -35,7 +35,17 @@ pboot_area_half_bytes(uint32_t size)
 static inline size_t
 pboot_area_bytes(uint32_t size)
 {
-	return PBOOT_AREA_HEAD_BYTES + 2 * pboot_area_half_bytes(size);
+	return PBOOT_AREA_HEAD_BYTES + 2 * pboot_area_half_bytes(size) + size * sizeof(uint32_t);
+}
+
+/* 1 + the rank that has knocked last at that one, which is of this host; 0: none since it has
+ * looked. */
+static inline _Atomic uint32_t *
+pboot_area_knock(struct pboot_area *area, uint32_t size, uint32_t rank)
+{
+	return (_Atomic uint32_t *)((char *)area + PBOOT_AREA_HEAD_BYTES +
+				    2 * pboot_area_half_bytes(size)) +
+	    rank;
 }
 
 /* Where the block of a rank is; each begins in a line of its own. */

@@ -25,7 +25,7 @@ pboot_poll(struct pollfd *polls, nfds_t count, int ms)
 }
 
 enum {
-	PBOOT_WIRE_VERSION = 7,	/* version of these messages and of the variables PST_JOB_* */
+	PBOOT_WIRE_VERSION = 8,	/* version of these messages and of the variables PST_JOB_* */
 	PBOOT_NAME_BYTES = 33,	/* 128 random bits in hex, and a NUL */
 	PBOOT_REPLY_MS = 2000,	/* the keeper answers FETCH and GIVE within this time */
 };
@@ -44,6 +44,7 @@ enum pboot_msg_kind {
 	PBOOT_MSG_LONG_WAIT,  /* the same, but messages keep coming */
 	PBOOT_MSG_NO_EXEC,    /* value: errno; the program could not be run */
 	PBOOT_MSG_GATHER,     /* all ranks of this host have arrived (share/pboot_area.h) */
+	PBOOT_MSG_KNOCK,      /* value: rank of the job at which this one knocks (pboot_knock) */
 	/* keeper to rank */
 	PBOOT_MSG_FILE, /* value: 0, with a descriptor; or errno */
 	/* launcher to keeper */

@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 enum {
-	PSI_CONDUIT_ABI = 20, PSI_TRANSPORT_BYTES = 16, PSI_DEVICE_FDS = 16,
+	PSI_CONDUIT_ABI = 21, PSI_TRANSPORT_BYTES = 16, PSI_DEVICE_FDS = 16,
 	PSI_PORTS_MOST = 128,           /* of a process */
 };
 
@@ -221,6 +221,12 @@ struct psi_services {
 	 * polls drive above the conduits has work; and how long at most (0: no bound).  Asked
 	 * directly before the sleep. */
 	unsigned (*device_fds)(int *fds_out, uint64_t *most_ns_out);
+	/* For a process that gets no answer from another.  knock: tells that one so by another way
+	 * than the network; it may be lost, so it is said again while there is no answer.
+	 * knocker: who has told this process so since the last call, the last of them, or
+	 * PSI_NO_PEER; as cheap as a look at a word. */
+	void (*knock)(uint32_t process);
+	uint32_t (*knocker)(void);
 	/* The calling thread's counts, for a conduit whose job->counts is NULL; valid until the
 	 * operation returns. */
 	uint64_t *(*counts)(void);

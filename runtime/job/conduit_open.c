@@ -102,6 +102,14 @@ conduit_job_processes(void)
 	return psi.boot.size;
 }
 
+static uint32_t
+conduit_knocker(void)
+{
+	const uint32_t rank = pboot_knocker();
+
+	return rank == PBOOT_NOBODY ? PSI_NO_PEER : rank;
+}
+
 static const struct psi_services services = {
 	.abi = PSI_CONDUIT_ABI,
 	.size_bytes = sizeof services,
@@ -124,6 +132,8 @@ static const struct psi_services services = {
 	.wake_fd = psi_wake_fd,
 	.wake_asleep = psi_wake_asleep,
 	.device_fds = conduit_device_fds,
+	.knock = pboot_knock,
+	.knocker = conduit_knocker,
 	.counts = conduit_own_counts,
 	.unreachable = conduit_unreachable,
 	.host_name = conduit_host_name,

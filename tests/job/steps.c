@@ -102,6 +102,39 @@ do_barrier(const char *arg)
 		pboot_barrier();
 }
 
+/* A knock may be lost, so who knocks does so more than once. */
+static void
+do_knock(const char *arg)
+{
+	for (int i = 0; i < 5; i++) {
+		pboot_knock((uint32_t)atoi(arg));
+		usleep(1000);
+	}
+}
+
+/* Waits until that rank knocks, which no other does. */
+static void
+do_knocked(const char *arg)
+{
+	uint32_t who = PBOOT_NOBODY;
+
+	for (int i = 0; i < 10000 && who == PBOOT_NOBODY; i++) {
+		who = pboot_knocker();
+		usleep(1000);
+	}
+	if (who != (uint32_t)atoi(arg))
+		fail("no knock, or another rank's");
+}
+
+/* Nobody has knocked. */
+static void
+do_quiet(const char *arg)
+{
+	(void)arg;
+	if (pboot_knocker() != PBOOT_NOBODY)
+		fail("a knock at another rank was heard here");
+}
+
 static void
 do_exchange(const char *arg)
 {
@@ -389,6 +422,7 @@ static const struct step {
 } steps[] = {
 	{ "init", do_init }, { "thread-init", do_thread_init }, { "thread", do_thread },
 	{ "barrier", do_barrier }, { "exchange", do_exchange }, { "memory", do_memory },
+	{ "knock", do_knock }, { "knocked", do_knocked }, { "quiet", do_quiet },
 	{ "leave", do_leave }, { "exit", do_exit }, { "quick-exit", do_quick_exit },
 	{ "kill", do_kill }, { "sleep", do_sleep }, { "spin", do_spin }, { "print", do_print },
 	{ "flush", do_flush }, { "child", do_child }, { "daemon", do_daemon },

@@ -155,6 +155,22 @@ unreachable(uint32_t place, const char *why)
 	snprintf(self->lost_why, sizeof self->lost_why, "%s", why);
 }
 
+static void
+knock(uint32_t process)
+{
+	rig_ranks[process].knocker = self->place;
+	rig_ranks[process].knocks++;
+}
+
+static uint32_t
+knocker(void)
+{
+	const uint32_t who = self->knocker;
+
+	self->knocker = PSI_NO_PEER;
+	return who;
+}
+
 static void look_again(void) { self->looks_again++; }
 static uint32_t job_processes(void) { return rig_places; }
 
@@ -170,6 +186,7 @@ const struct psi_services rig_services = {
 	.log = say, .setting = setting_of, .deliver = deliver, .exchange = exchange,
 	.host_name = host_name,
 	.unreachable = unreachable, .completed = completed, .signal_arrived = signal_arrived,
+	.knock = knock, .knocker = knocker,
 	.look_again = look_again, .job_processes = job_processes,
 };
 
@@ -197,7 +214,7 @@ rig_job(uint32_t places, bool fresh)
 	memset(rig_ranks, 0, sizeof rig_ranks);
 	for (uint32_t place = 0; place < RIG_RANKS; place++) {
 		rig_ranks[place].place = place;
-		rig_ranks[place].lost = PSI_NO_PEER;
+		rig_ranks[place].lost = rig_ranks[place].knocker = PSI_NO_PEER;
 	}
 }
 

@@ -44,6 +44,8 @@ struct rig_rank {
 	uint64_t signals[RIG_SIGNALS];
 	unsigned signal_count;
 	bool refuses_signals;
+	uint32_t knocker;               /* who knocks, or PSI_NO_PEER */
+	unsigned knocks;                /* at this rank */
 	/* What people were told: the last line, and how many. */
 	char said[RIG_SAID_BYTES];
 	unsigned lines;

@@ -1,0 +1,141 @@
+/*
+ * A path on which no datagram arrives ends the job, if the peer polls; a peer that makes no calls
+ * ends nothing.
+ */
+#include "tests/unit/ibv_rig.h"
+#include "tests/unit/main.h"
+
+#include <string.h>
+
+enum { TELL_S = 10, LISTEN_S = 20, LATER_S = 5, POLLS_PER_LOOK = 1024 };
+
+static unsigned
+never(unsigned number)
+{
+	(void)number;
+	return 0;
+}
+
+/* A second, in which each of the ranks polls for long enough to look, if it polls. */
+static void
+second_passes(bool zero_polls, bool one_polls)
+{
+	rig_pass_ns(RIG_SECOND_NS);
+	for (unsigned poll = 0; poll < POLLS_PER_LOOK; poll++) {
+		if (zero_polls)
+			rig_turn(0);
+		if (one_polls)
+			rig_turn(1);
+	}
+}
+
+/* After 30 s, by the rank that listens, with the name of the one that is not heard. */
+START_TEST(dead_path_ends_the_job)
+{
+	unsigned seconds = 0;
+
+	rig_start(2);
+	mock.fate = never;
+	rig_talk(0, 1);
+	for (; !rig_ranks[1].told_lost && seconds < 60; seconds++)
+		second_passes(true, true);
+	ck_assert_uint_ge(seconds, TELL_S + LISTEN_S);
+	ck_assert_uint_le(seconds, TELL_S + LISTEN_S + LATER_S);
+	ck_assert_uint_eq(rig_ranks[1].lost, 0);
+	ck_assert_ptr_nonnull(strstr(rig_ranks[1].lost_why, "no path"));
+	ck_assert_uint_eq(rig_ranks[0].told_lost, 0);
+}
+END_TEST
+
+/* Hellos arrive, and no answer does: the rank that began finds it. */
+static unsigned from_one_side(unsigned number) { return number == 0; }
+
+START_TEST(dead_way_back_ends_the_job)
+{
+	rig_start(2);
+	mock.fate = from_one_side;
+	rig_talk(0, 1);
+	for (unsigned second = 0; second < TELL_S + LISTEN_S + LATER_S; second++)
+		second_passes(true, true);
+	ck_assert_uint_eq(rig_ranks[1].told_lost, 0);
+	ck_assert_uint_eq(rig_ranks[0].lost, 1);
+}
+END_TEST
+
+/* However long it computes, with a poll now and then or none; then it connects. */
+START_TEST(peer_that_computes_ends_nothing)
+{
+	rig_start(2);
+	mock.hold_datagrams = true;
+	rig_talk(0, 1);
+	for (unsigned second = 0; second < 300; second++)
+		second_passes(true, _i && second % 60 == 0);
+	ck_assert_uint_ge(rig_ranks[1].knocks, 200);
+	mock.hold_datagrams = false;
+	rig_wait_connected(0, 1);
+	for (unsigned second = 0; second < 60; second++)
+		second_passes(true, true);
+	ck_assert_uint_eq(rig_ranks[0].told_lost, 0);
+	ck_assert_uint_eq(rig_ranks[1].told_lost, 0);
+}
+END_TEST
+
+/* A path that comes back in time does, too; knocks that have stopped are forgotten. */
+START_TEST(path_that_comes_back_ends_nothing)
+{
+	rig_start(2);
+	mock.fate = never;
+	rig_talk(0, 1);
+	for (unsigned second = 0; second < TELL_S + LISTEN_S / 2; second++)
+		second_passes(true, true);
+	mock.fate = NULL;
+	rig_wait_connected(0, 1);
+	for (unsigned second = 0; second < 60; second++)
+		second_passes(true, true);
+	ck_assert_uint_eq(rig_ranks[0].told_lost, 0);
+	ck_assert_uint_eq(rig_ranks[1].told_lost, 0);
+}
+END_TEST
+
+START_TEST(knocks_that_stop_are_forgotten)
+{
+	rig_start(2);
+	mock.fate = never;
+	for (unsigned second = 0; second < 300; second++) {
+		if (second % 10 == 0)
+			rig_ranks[1].knocker = 0;
+		second_passes(false, true);
+	}
+	ck_assert_uint_eq(rig_ranks[1].told_lost, 0);
+	ck_assert_ptr_null(rig_connection(1, 0));
+}
+END_TEST
+
+/* Of three, two knock at once: the first is listened to, and the other changes nothing. */
+START_TEST(second_knocker_does_not_disturb)
+{
+	rig_start(3);
+	mock.fate = never;
+	for (unsigned second = 0; second < LISTEN_S + LATER_S; second++) {
+		rig_ranks[1].knocker = second % 2 ? 2 : 0;
+		second_passes(false, true);
+	}
+	ck_assert_uint_eq(rig_ranks[1].told_lost != 0, 1);
+	ck_assert_uint_eq(rig_ranks[1].lost, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	TCase *tests = tcase_create("knock");
+
+	tcase_set_timeout(tests, 40);
+	tcase_add_test(tests, dead_path_ends_the_job);
+	tcase_add_test(tests, dead_way_back_ends_the_job);
+	tcase_add_loop_test(tests, peer_that_computes_ends_nothing, 0, 2);
+	tcase_add_test(tests, path_that_comes_back_ends_nothing);
+	tcase_add_test(tests, knocks_that_stop_are_forgotten);
+	tcase_add_test(tests, second_knocker_does_not_disturb);
+	return unit_run("ibv knock", tests);
+}
