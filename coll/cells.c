@@ -43,8 +43,8 @@ cells_wake(const struct pcoll_cells *cells)
 		psi_wake_own();
 }
 
-/* A phase that is not passed yet, behind one that is not either or with direct cells; or a cell
- * that is not filled. */
+/* A phase that is not passed yet, behind one that is not either, with direct cells or with
+ * messages; or a cell that is not filled. */
 static bool
 cells_lag(const struct pcoll_cells *cells)
 {
@@ -52,7 +52,7 @@ cells_lag(const struct pcoll_cells *cells)
 
 	return cells->filling ||
 	       (cells->oldest && (newest->first + newest->phases - cells->taken > 1 ||
-	                          cells_op_may_be_direct(newest)));
+	                          cells_op_is_awaited(newest)));
 }
 
 /* Functions of clients may run while a thread is at it, so nobody waits for that.  A thread that
@@ -331,7 +331,8 @@ op_describe(const struct cells_op *op, char text_out[PSI_WHERE_BYTES])
 	struct pcoll_call whole;
 
 	pcoll_call_copy(&whole, op->call);
-	whole.len_bytes = op->call_bytes;
+	if (!pcoll_call_has_lists(op->call))
+		whole.len_bytes = op->call_bytes;
 	pcoll_call_describe(&whole, op->number, text_out);
 }
 

@@ -14,6 +14,9 @@
  * A cell is filled again when all members have passed the phase for which it was filled.  Each
  * tells how many phases it has passed in `taken', and with each cell that it fills.
  *
+ * A call with lists of lengths takes one phase; what does not fit into a room follows by messages
+ * (cells_blocks.c).
+ *
  * All members choose cells or messages alike, since single-valued arguments alone decide.
  *
  * Pairs:  V1 (cell_publish) -> V2 (cell_head)       contents, before they are read

@@ -143,12 +143,25 @@ cell_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_pie
 static void
 own_copy(const struct pcoll_cells *cells, struct cells_op *op)
 {
-	const char *own = src_block(op, cells->rank);
-	char *to = dst_block(op, cells->rank);
+	const char *own;
+	char *to;
 
-	if (op->owes_own && own != to)
-		psi_copy(to, own, op->call->len_bytes);
+	if (op->owes_own && PSI_UNLIKELY(pcoll_call_has_lists(op->call))) {
+		pcoll_cells_block_copy_own(cells, op);
+	} else if (op->owes_own) {
+		own = src_block(op, cells->rank);
+		to = dst_block(op, cells->rank);
+		if (own != to)
+			psi_copy(to, own, op->call->len_bytes);
+	}
 	op->owes_own = false;
+}
+
+/* Does it carry the blocks of a call with lists? */
+static bool
+phase_has_lists(const struct cells_op *op, uint64_t phase)
+{
+	return pcoll_call_has_lists(op->call) && !phase_is_sync(op, phase);
 }
 
 /* Before the first piece. */
@@ -161,8 +174,8 @@ op_begin(struct pcoll_cells *cells, struct cells_op *op, struct pcoll_cells_role
 	cells->direct += op->is_direct;
 }
 
-/* False: it has to wait.  The own block is copied after the last cell is filled, or when no cell is
- * free. */
+/* False: it has to wait.  The own block is copied when no cell is free, or before the first phase
+ * is read, when sleepers have been woken (cells_step). */
 static bool
 phase_fill(struct pcoll_cells *cells, struct cells_op *op)
 {
@@ -186,12 +199,12 @@ phase_fill(struct pcoll_cells *cells, struct cells_op *op)
 		op_begin(cells, op, role);
 	if (role.fills) {
 		piece = phase_piece(op, phase);
-		if (piece.len_bytes)
+		if (phase_has_lists(op, phase))
+			pcoll_cells_blocks_fill(cells, op);
+		else if (piece.len_bytes)
 			cell_fill(cells, op, piece);
 		cell_publish(cells, op, cells->filled);
 	}
-	if (!role.fills || phase + 1 + op->call->out_all >= op->phases)
-		own_copy(cells, op);
 	return true;
 }
 
@@ -295,6 +308,25 @@ cell_is_for_own(const struct pcoll_cells *cells, const struct cells_op *op, gex_
 	return !op->kind->names_reader || line->named.reader == cells->rank;
 }
 
+/* False: some cell is not filled yet, or what goes by messages is not over. */
+static bool
+blocks_read(struct pcoll_cells *cells, struct cells_op *op)
+{
+	const gex_Rank_t count = reads_count(cells, op->role.reads);
+
+	for (; op->reads < count; op->reads++) {
+		const gex_Rank_t from = reads_from(cells, op, op->role.reads);
+
+		if (!cell_head(cells, op, from))
+			return false;
+		pcoll_cells_block_read(cells, op, from);
+	}
+	if (!pcoll_cells_rest_is_over(cells, op))
+		return false;
+	op->reads = 0;
+	return true;
+}
+
 /* False: some cell is not filled yet. */
 static bool
 any_read(struct pcoll_cells *cells, struct cells_op *op)
@@ -348,6 +380,8 @@ phase_read(struct pcoll_cells *cells, struct cells_op *op)
 {
 	if (PSI_LIKELY(op->is_plain))
 		return plain_read(cells, op);
+	if (phase_has_lists(op, cells->taken - op->first))
+		return blocks_read(cells, op);
 	return any_read(cells, op);
 }
 
@@ -403,7 +437,10 @@ phase_go_on(struct pcoll_cells *cells, struct cells_op *op)
 	const uint64_t end = op->first + op->phases;
 
 	if (cells->taken < end) {
-		if (cells->taken == cells->filled || !phase_read(cells, op))
+		if (cells->taken == cells->filled)
+			return false;
+		own_copy(cells, op);
+		if (!phase_read(cells, op))
 			return false;
 		phase_pass(cells);
 	}

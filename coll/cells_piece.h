@@ -110,6 +110,17 @@ piece_take(const struct cells_op *op, gex_Rank_t from, struct cells_piece piece,
 		piece_copy(out, bytes, piece.len_bytes);
 }
 
+/* Copies what others will read to a cell's line or room. */
+static inline void
+piece_give(struct pcoll_cells *cells, unsigned char *cell, const void *from, size_t len_bytes)
+{
+	if (PSI_LIKELY(len_bytes <= PSI_CELL_LINE_BYTES))
+		piece_copy(cell, from, len_bytes);
+	else
+		psi_distance_copy(&cells->distance, psi_copy_owning, psi_copy_far, cell, from,
+		                  len_bytes);
+}
+
 /* Fills a cell's line or room with the pieces of this member. */
 static inline void
 pieces_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_piece piece,
@@ -120,11 +131,7 @@ pieces_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_p
 	for (gex_Rank_t to = 0; to <= last; to++) {
 		if (op->kind->src_blocks && to == cells->rank && !op->kind->own_piece)
 			continue;
-		if (PSI_LIKELY(piece.len_bytes <= PSI_CELL_LINE_BYTES))
-			piece_copy(cell, src_block(op, to) + piece.at, piece.len_bytes);
-		else
-			psi_distance_copy(&cells->distance, psi_copy_owning, psi_copy_far, cell,
-			                  src_block(op, to) + piece.at, piece.len_bytes);
+		piece_give(cells, cell, src_block(op, to) + piece.at, piece.len_bytes);
 		cell += piece.len_bytes;
 	}
 }

@@ -40,6 +40,12 @@ struct cells_op {
 	bool is_direct;                 /* this member's cells are, once it has filled one */
 	bool is_plain;                  /* one phase, whose cells are lines for all, and no
 	                                 * device */
+	bool has_rest;                  /* of a call with lists: some block that this member has or
+	                                 * wants goes by messages ... */
+	struct pcoll_op *rest;          /* ... these; NULL: not started yet */
+	uint64_t rest_use;
+	size_t *rest_list;              /* [2 * size] at the root of a gather: bytes and offsets of
+	                                 * such blocks; or NULL */
 };
 
 /* What this member knows of another. */
@@ -168,11 +174,28 @@ bool pcoll_cells_read_direct(struct pcoll_cells *cells, const struct cells_op *o
 /* Fills rooms of phases that others have refused.  True: something has changed. */
 bool pcoll_cells_answer(struct pcoll_cells *cells);
 
-/* May others wait for this member to read? */
+/* -- blocks of any lengths (cells_blocks.c); by the same thread -------------------------------- */
+
+/* Fills the cell that is next with the blocks of this member. */
+void pcoll_cells_blocks_fill(struct pcoll_cells *cells, struct cells_op *op);
+/* Reads the filled cell of `from' in the phase that is read. */
+void pcoll_cells_block_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from);
+/* Copies this member's own block. */
+void pcoll_cells_block_copy_own(const struct pcoll_cells *cells, const struct cells_op *op);
+/* All cells have been read.  True: nothing goes by messages any more. */
+bool pcoll_cells_rest_is_over(struct pcoll_cells *cells, struct cells_op *op);
+
 static inline bool
 cells_op_may_be_direct(const struct cells_op *op)
 {
-	return op->call->len_bytes >= CELLS_DIRECT_BYTES;
+	return op->call->len_bytes >= CELLS_DIRECT_BYTES && !pcoll_call_has_lists(op->call);
+}
+
+/* May others wait for this member to read? */
+static inline bool
+cells_op_is_awaited(const struct cells_op *op)
+{
+	return cells_op_may_be_direct(op) || pcoll_call_has_lists(op->call);
 }
 
 #endif

@@ -20,11 +20,20 @@ messages_are_sooner(const struct pcoll_call *call, const struct pcoll_cells_kind
 	        (kind->src_blocks && kind->dst_blocks && call->tm->size > 2));
 }
 
+/* Blocks that lists describe have one phase (cells_blocks.c). */
 static bool
 call_fits_line(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
 {
 	return call->len_bytes <= line_most(kind) &&
-	       call->len_bytes * pieces_in_cell(call, kind) <= line_most(kind);
+	       call->len_bytes * pieces_in_cell(call, kind) <= line_most(kind) &&
+	       !pcoll_call_has_lists(call);
+}
+
+/* The length that all members agree on. */
+static inline size_t
+agreed_bytes(const struct pcoll_call *call)
+{
+	return PSI_UNLIKELY(pcoll_call_has_lists(call)) ? 0 : call->len_bytes;
 }
 
 /* Is it one phase, whose cells are lines for all, and no device's? */
@@ -43,9 +52,13 @@ pcoll_cells_pieces(const struct pcoll_call *call, const struct pcoll_cells_kind 
 
 	if (call_fits_line(call, kind))
 		return 1;
-	most = piece_most(call, kind);
 	/* A member that fills a room may end before others have mapped it. */
-	if (!most || !pboot_range_outlives_maker() || messages_are_sooner(call, kind))
+	if (!pboot_range_outlives_maker())
+		return 0;
+	if (pcoll_call_has_lists(call))
+		return 1;
+	most = piece_most(call, kind);
+	if (!most || messages_are_sooner(call, kind))
 		return 0;
 	return (len_bytes + most - 1) / most;
 }
@@ -145,6 +158,9 @@ op_describe_call(const struct pcoll_cells *cells, struct cells_op *op,
 	op->in_cell = pieces_in_cell(call, kind);
 	op->phases = (in_line ? 1 : pcoll_cells_pieces(call, kind)) + call->in_all + call->out_all;
 	op->is_plain = call_is_plain(call, kind);
+	op->has_rest = false;
+	op->rest = NULL;
+	op->rest_list = NULL;
 }
 
 /* What other threads see of the operations; one more is started.  Returns its number, counted from
@@ -261,8 +277,9 @@ static inline bool
 call_has_parts(const struct pcoll_cells *cells, const struct pcoll_call *call,
                const struct pcoll_cells_kind *kind)
 {
-	return call->len_bytes > PSI_CELL_ROOM_BYTES ||
-	       (cells->groups.count > 1 && kind->by_groups);
+	return (call->len_bytes > PSI_CELL_ROOM_BYTES ||
+	        (cells->groups.count > 1 && kind->by_groups)) &&
+	       !pcoll_call_has_lists(call);
 }
 
 /* Starts an operation for each part of a call.  Returns the number of the last. */
@@ -299,5 +316,5 @@ pcoll_cells_ops_start(struct pcoll_cells *cells, const struct pcoll_call *call,
 		return long_start(cells, call, kind, has_turn);
 	if (PSI_LIKELY(has_turn && !cells->oldest && call_is_plain(call, kind)))
 		return plain_start(cells, call, kind);
-	return op_start(cells, call, kind, call->len_bytes, 0, has_turn);
+	return op_start(cells, call, kind, agreed_bytes(call), 0, has_turn);
 }

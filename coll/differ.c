@@ -58,3 +58,14 @@ pcoll_signatures_differ(uint32_t number, const struct pcoll_signature *own,
 		arguments_differ(call, number, own, peers);
 	arguments_differ(call, number, peers, own);
 }
+
+/* This happens only with lists: note_attach has compared the rest. */
+void
+pcoll_lengths_differ(struct pcoll_what what, uint32_t number, uint32_t from, uint64_t sent_bytes,
+                     uint32_t to, uint64_t expected_bytes)
+{
+	psi_fatal("%s: call %u on its team, in which rank %u sends %llu bytes to rank %u, which "
+	          "expects %llu; let the counts of both agree",
+	          pcoll_call_name(what), number, from, (unsigned long long)sent_bytes, to,
+	          (unsigned long long)expected_bytes);
+}

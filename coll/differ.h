@@ -26,4 +26,9 @@ struct pcoll_signature {
 void pcoll_signatures_differ(uint32_t number, const struct pcoll_signature *own,
                              const struct pcoll_signature *peers) __attribute__((noreturn, cold));
 
+/* Ends the job: two members have different lengths for what one sends the other. */
+void pcoll_lengths_differ(struct pcoll_what what, uint32_t number, uint32_t from,
+                          uint64_t sent_bytes, uint32_t to, uint64_t expected_bytes)
+	__attribute__((noreturn, cold));
+
 #endif

@@ -5,6 +5,7 @@
  */
 #include "coll/coll.h"
 #include "coll/device.h"
+#include "coll/differ.h"
 #include "coll/schedule_cache.h"
 
 #include "runtime/process/process.h"
@@ -33,18 +34,6 @@ note_take(struct pcoll_executor *executor, uint32_t from, uint32_t index)
 	if (note)
 		*at = note->next;
 	return note;
-}
-
-/* The two ends of a message expect different lengths.  This happens only with lists: note_attach
- * has compared the rest. */
-static void __attribute__((noreturn, cold))
-message_differs(const struct pcoll_op *op, uint32_t from, uint64_t sent_bytes, uint32_t to,
-                uint64_t expected_bytes)
-{
-	psi_fatal("%s: call %u on its team, in which rank %u sends %llu bytes to rank %u, which "
-	          "expects %llu; let the counts of both agree",
-	          pcoll_call_name(op->call.what), op->number, from,
-	          (unsigned long long)sent_bytes, to, (unsigned long long)expected_bytes);
 }
 
 /* With checks: another member than the one that was met has this one for its target.  It stays in
@@ -83,8 +72,8 @@ slot_awaiting_note(struct pcoll_op *op, struct pcoll_slot *slot)
 	if (!note)
 		return false;
 	if (PSI_UNLIKELY(note->len_bytes != slot->in.len_bytes))
-		message_differs(op, slot->peer, note->len_bytes, op->call.tm->rank,
-		                slot->in.len_bytes);
+		pcoll_lengths_differ(op->call.what, op->number, slot->peer, note->len_bytes,
+		                     op->call.tm->rank, slot->in.len_bytes);
 	if (note->len_bytes)
 		psi_copy(slot->in.addr, note->payload, note->len_bytes);
 	op->executor.names =
@@ -123,8 +112,8 @@ slot_awaiting_request(struct pcoll_op *op, struct pcoll_slot *slot)
 	if (!note)
 		return false;
 	if (PSI_UNLIKELY(note->words[1] != slot->out.len_bytes))
-		message_differs(op, op->call.tm->rank, slot->out.len_bytes, slot->peer,
-		                note->words[1]);
+		pcoll_lengths_differ(op->call.what, op->number, op->call.tm->rank,
+		                     slot->out.len_bytes, slot->peer, note->words[1]);
 	pcoll_data_asked(&slot->out, note);
 	pcoll_note_give_back(note);
 	slot->state = slot_sending;

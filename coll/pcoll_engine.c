@@ -191,17 +191,20 @@ op_prepare(const struct pcoll_call *call)
 	op->use++;
 	pcoll_call_copy(&op->call, call);
 	op->team = call->phase ? call->phase->series : call->tm->id;
-	op->number = call->phase ? call->phase->number : call->tm->collectives;
+	op->number = call->phase     ? call->phase->number
+	             : call->is_rest ? call->rest_of
+	                             : call->tm->collectives;
 	pcoll_executor_open(op);
 	return op;
 }
 
 /* From here on notes find the operation.  The client orders the calls on a team, so its number has
- * stayed.  One that tries a device has the number of the call by cells, which is counted there. */
+ * stayed.  One that tries a device, or is the rest of a call, has the number of the call by cells,
+ * which is counted there. */
 static void
 op_enlist(struct pcoll_op *op)
 {
-	if (!op->call.phase && !op->call.attempt)
+	if (!op->call.phase && !op->call.attempt && !op->call.is_rest)
 		op->call.tm->collectives++;
 	list_add(op);
 	pcoll_notes_claim(op);
@@ -272,7 +275,7 @@ pcoll_start(const struct pcoll_call *call)
 	gex_Event_t event;
 	uint64_t use;
 
-	if (kind && PSI_LIKELY(!pcoll_device))
+	if (kind && (PSI_LIKELY(!pcoll_device) || pcoll_call_has_lists(call)))
 		return pcoll_cells_start(call, kind);
 	if (kind)
 		return start_with_device(call, kind);

@@ -100,10 +100,11 @@ pcoll_cells_choose(const struct pcoll_call *call)
 
 	/* a team that has made such calls has cells */
 	if (!kind || (!call->tm->cells && !pcoll_cells_are_lent(call->tm)) ||
-	    pcoll_call_has_lists(call) || (call->reproducible && call->reduction.combine))
+	    (call->reproducible && call->reduction.combine))
 		return NULL;
 	/* what software does is compared where it stands behind the device step */
-	if (PSI_UNLIKELY(pcoll_device && pcoll_device->verifies && pcoll_device_serves_call(call)))
+	if (PSI_UNLIKELY(pcoll_device && pcoll_device->verifies && !pcoll_call_has_lists(call) &&
+	                 pcoll_device_serves_call(call)))
 		return NULL;
 	return pcoll_cells_pieces(call, kind) ? kind : NULL;
 }

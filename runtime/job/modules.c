@@ -17,7 +17,7 @@ const struct psi_module *const psi_modules[] = {
 	&pcoll_barrier_module,
 	&pref_module,
 	&poff_module,   /* before the collectives that its progress lets go on */
-	&pcoll_module,  /* before cells, which wait for devices that it tries */
+	&pcoll_module,  /* before cells, which wait for what it does */
 	&pcoll_cells_module,
 	NULL
 };

@@ -16,7 +16,7 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 16,
+	PSI_SHARED_ABI = 17,
 	/* Blocks per rank for threads.  Most are never touched; see runtime/process/block.c. */
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8, PSI_WHERE_BYTES = 8 * PSI_WHERE_WORDS,
@@ -148,6 +148,10 @@ struct psi_cell_line {
 			unsigned char bytes[PSI_CELL_NAMED_BYTES];
 			uint64_t reader;        /* the rank that it is for */
 		} named;
+		struct {
+			unsigned char bytes[PSI_CELL_NAMED_BYTES];
+			uint64_t all_bytes;     /* of its blocks (coll/cells_blocks.c) */
+		} listed;
 	};
 	_Atomic uint64_t head;
 	uint64_t call;                  /* which operation of how many bytes */

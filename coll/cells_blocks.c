@@ -1,0 +1,241 @@
+/*
+ * Calls with lists of lengths, by cells.  A member knows the lengths of the blocks that it has and
+ * of those that it wants, and not all of the others'.  So such a call takes one phase, whatever the
+ * lengths.  A cell has all blocks of its member, one behind the other.  Where there is one for each
+ * reader, a table of their ends follows.
+ *
+ * What does not fit into a room goes by messages, and the cell says so.  These are the *rest*: an
+ * operation of the engine with the number of the call.  In a gather, the root and those members
+ * make it whose cells say so; in the other operations every reader of such a cell, and its owner,
+ * which are all members.  A rest begins with no meeting: cells bound how far members are apart.
+ */
+#include "coll/cells_piece.h"
+#include "coll/differ.h"
+
+#include <stdlib.h>
+
+/* A bit of the length of all blocks: they go by messages. */
+#define BY_MESSAGES ((uint64_t)1 << 63)
+
+/* The end of a block in a room. */
+typedef uint16_t block_end;
+_Static_assert(PSI_CELL_ROOM_BYTES <= UINT16_MAX, "it is the end of any block");
+
+/* A block of this member, in one of its buffers; `at' may be any if there are no bytes. */
+struct block {
+	char *at;
+	size_t len_bytes;
+};
+
+static struct block
+block_listed(const struct pcoll_counts *list, const void *buffer, gex_Rank_t rank)
+{
+	size_t at = 0;
+
+	if (list->displs)
+		at = list->displs[rank];
+	else
+		for (gex_Rank_t before = 0; before < rank; before++)
+			at += list->counts[before] * list->unit_bytes;
+	return (struct block){ (char *)((uintptr_t)buffer + at),
+		               list->counts[rank] * list->unit_bytes };
+}
+
+/* What this member has for `to'. */
+static struct block
+block_given(const struct cells_op *op, gex_Rank_t to)
+{
+	const struct pcoll_call *call = op->call;
+
+	return op->kind->src_blocks
+	               ? block_listed(&call->src_counts, call->src, to)
+	               : (struct block){ (char *)(uintptr_t)call->src, call->len_bytes };
+}
+
+/* Where it puts what `from' has for it. */
+static struct block
+block_wanted(const struct cells_op *op, gex_Rank_t from)
+{
+	const struct pcoll_call *call = op->call;
+
+	return op->kind->dst_blocks ? block_listed(&call->dst_counts, call->dst, from)
+	                            : (struct block){ (char *)call->dst, call->len_bytes };
+}
+
+static bool
+cell_has(const struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t to)
+{
+	return to != cells->rank || op->kind->own_piece || !op->kind->src_blocks;
+}
+
+/* -- cells ------------------------------------------------------------------------------------- */
+
+static gex_Rank_t
+blocks_in_cell(const struct pcoll_cells *cells, const struct cells_op *op)
+{
+	return op->kind->src_blocks ? cells->size : 1;
+}
+
+/* Where the table is, behind so many bytes. */
+static size_t
+table_at(size_t all_bytes)
+{
+	return (all_bytes + sizeof(block_end) - 1) / sizeof(block_end) * sizeof(block_end);
+}
+
+static size_t
+cell_bytes(const struct pcoll_cells *cells, const struct cells_op *op, size_t all_bytes)
+{
+	return table_at(all_bytes) +
+	       (op->kind->src_blocks ? cells->size * sizeof(block_end) : 0);
+}
+
+/* The length of all blocks, and whether they do not fit. */
+static uint64_t
+given_bytes(const struct pcoll_cells *cells, const struct cells_op *op)
+{
+	uint64_t all_bytes = 0;
+	bool fit = true;
+
+	for (gex_Rank_t to = 0; to < blocks_in_cell(cells, op); to++) {
+		const size_t len_bytes =
+			cell_has(cells, op, to) ? block_given(op, to).len_bytes : 0;
+
+		fit = fit && len_bytes <= PSI_CELL_ROOM_BYTES;
+		all_bytes += len_bytes;
+	}
+	fit = fit && cell_bytes(cells, op, all_bytes) <= PSI_CELL_ROOM_BYTES;
+	return fit ? all_bytes : (all_bytes & (BY_MESSAGES - 1)) | BY_MESSAGES;
+}
+
+void
+pcoll_cells_blocks_fill(struct pcoll_cells *cells, struct cells_op *op)
+{
+	struct psi_cell_line *line = &cells->own->line[cells->filled % PSI_CELLS];
+	const uint64_t all_bytes = given_bytes(cells, op);
+	unsigned char *cell = line->listed.bytes;
+	block_end end = 0, *table;
+
+	line->listed.all_bytes = all_bytes;
+	if (all_bytes & BY_MESSAGES) {
+		op->has_rest = true;
+		return;
+	}
+	if (cell_bytes(cells, op, all_bytes) > sizeof line->listed.bytes)
+		cell = pcoll_cells_room(cells, cells->rank, cells->filled);
+	table = (block_end *)(void *)(cell + table_at(all_bytes));
+	for (gex_Rank_t to = 0; to < blocks_in_cell(cells, op); to++) {
+		const struct block block = block_given(op, to);
+
+		if (cell_has(cells, op, to) && block.len_bytes) {
+			piece_give(cells, cell + end, block.at, block.len_bytes);
+			end = (block_end)(end + block.len_bytes);
+		}
+		if (op->kind->src_blocks)
+			table[to] = end;
+	}
+}
+
+/* -- reading ----------------------------------------------------------------------------------- */
+
+/* The root of a gather takes by messages what this cell does not have, and nothing else. */
+static void
+rest_note(const struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from)
+{
+	const struct block wanted = block_wanted(op, from);
+
+	op->has_rest = true;
+	if (op->call->what.operation != PCOLL_GATHER)
+		return;
+	if (!op->rest_list)
+		op->rest_list = calloc((size_t)2 * cells->size, sizeof *op->rest_list);
+	if (!op->rest_list)
+		psi_fatal("no memory for collectives of a team of %u", cells->size);
+	op->rest_list[from] = wanted.len_bytes;
+	op->rest_list[cells->size + from] = (size_t)(wanted.at - (char *)op->call->dst);
+}
+
+static void
+block_take(const struct cells_op *op, struct block wanted, const unsigned char *bytes)
+{
+	const struct pcoll_reduction *reduction = &op->call->reduction;
+
+	if (piece_is_combined(op))
+		reduction->combine(bytes, wanted.at, wanted.len_bytes / reduction->elem_bytes,
+		                   reduction->cdata);
+	else
+		piece_copy(wanted.at, bytes, wanted.len_bytes);
+}
+
+void
+pcoll_cells_block_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from)
+{
+	const struct psi_cell_line *line =
+		&cells->peers[from].cells->line[cells->taken % PSI_CELLS];
+	const uint64_t all_bytes = line->listed.all_bytes;
+	const bool fits = !(all_bytes & BY_MESSAGES);
+	const struct block wanted = block_wanted(op, from);
+	const unsigned char *cell = line->listed.bytes;
+	const block_end *table;
+	size_t begin = 0, end = all_bytes & ~BY_MESSAGES;
+
+	if (fits && cell_bytes(cells, op, all_bytes) > sizeof line->listed.bytes)
+		cell = pcoll_cells_room(cells, from, cells->taken);
+	if (fits && op->kind->src_blocks) {
+		table = (const block_end *)(const void *)(cell + table_at(all_bytes));
+		begin = cells->rank ? table[cells->rank - 1] : 0;
+		end = table[cells->rank];
+	}
+	if (PSI_UNLIKELY(end - begin != wanted.len_bytes && (fits || !op->kind->src_blocks)))
+		pcoll_lengths_differ(op->call->what, op->number, from, end - begin, cells->rank,
+		                     wanted.len_bytes);
+	if (!fits)
+		rest_note(cells, op, from);
+	else if (wanted.len_bytes)
+		block_take(op, wanted, cell + begin);
+}
+
+void
+pcoll_cells_block_copy_own(const struct pcoll_cells *cells, const struct cells_op *op)
+{
+	const struct block from = block_given(op, cells->rank), to = block_wanted(op, cells->rank);
+
+	if (from.len_bytes && from.at != to.at)
+		psi_copy(to.at, from.at, from.len_bytes);
+}
+
+/* -- the rest ---------------------------------------------------------------------------------- */
+
+/* Meetings that the client asks for are phases of the cells. */
+static void
+rest_start(struct pcoll_cells *cells, struct cells_op *op)
+{
+	struct pcoll_call rest;
+	struct block own;
+
+	pcoll_call_copy(&rest, op->call);
+	rest.in_all = rest.out_all = false;
+	rest.is_rest = true;
+	rest.rest_of = op->number;
+	if (op->rest_list) {
+		own = block_wanted(op, cells->rank);
+		op->rest_list[cells->rank] = own.len_bytes;
+		op->rest_list[cells->size + cells->rank] =
+			(size_t)(own.at - (char *)op->call->dst);
+		rest.dst_counts = (struct pcoll_counts){ op->rest_list,
+			                                 op->rest_list + cells->size, 1 };
+	}
+	pcoll_op_start(&rest, &op->rest, &op->rest_use);
+	free(op->rest_list);
+	op->rest_list = NULL;
+}
+
+bool
+pcoll_cells_rest_is_over(struct pcoll_cells *cells, struct cells_op *op)
+{
+	if (PSI_LIKELY(!op->has_rest))
+		return true;
+	if (!op->rest)
+		rest_start(cells, op);
+	return pcoll_op_is_finished(op->rest, op->rest_use);
+}
