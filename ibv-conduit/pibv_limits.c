@@ -6,6 +6,8 @@
 #include "runtime/util/bounds.h"
 #include "runtime/util/settings_parse.h"
 
+#include <limits.h>
+
 enum { PIECE_BYTES = 1 << 30, STRIPE_PIECE_BYTES = 1 << 24, SIGNALS = 4096, DEPTH_LEAST = 16,
        RETRIES_MOST = 6, READS_MOST = 16, TIMEOUT = 18, RECEIVES_LEAST = 32, BUFFERS_LEAST = 16 };
 
@@ -134,14 +136,37 @@ hello_limits(struct psi_conduit *conduit)
 	                                                  MOST_US);
 }
 
-/* The completion queue has room for one of each, and for what else completes (cq_entries). */
+/* What completes besides receive buffers, where send queues have so many requests (cq_entries). */
+static uint64_t
+other_completions(uint32_t depth)
+{
+	return 2 * PIBV_HELLOS + 5 * (uint64_t)depth;
+}
+
+/* A completion queue has room for what the queues hold. */
+static uint32_t
+depth_of(const struct psi_conduit *conduit, const struct ibv_device_attr *limits)
+{
+	const uint64_t wanted =
+		psi_least(pibv_setting(conduit->services, "PST_IBV_SEND_QUEUE", PIBV_DEPTH),
+	                  (uint64_t)limits->max_qp_wr);
+	uint32_t depth = power_of_2_below(wanted > PIBV_DEPTH_MOST ? PIBV_DEPTH_MOST
+	                                  : wanted < DEPTH_LEAST ? DEPTH_LEAST : wanted);
+
+	while (depth > DEPTH_LEAST &&
+	       other_completions(depth) + RECEIVES_LEAST > (uint64_t)limits->max_cqe)
+		depth /= 2;
+	return depth;
+}
+
+/* The same. */
 static uint32_t
 receives_of(const struct psi_conduit *conduit, const struct ibv_device_attr *limits)
 {
 	const uint64_t wanted =
 		psi_most(pibv_setting(conduit->services, "GASNET_RBUF_COUNT", PIBV_RECEIVES),
 	                 RECEIVES_LEAST);
-	const uint64_t others = 2 * PIBV_HELLOS + 5 * (uint64_t)conduit->depth;
+	const uint64_t others = other_completions(conduit->depth);
 	const uint64_t most = (uint64_t)limits->max_cqe > others + RECEIVES_LEAST
 	                              ? (uint64_t)limits->max_cqe - others : RECEIVES_LEAST;
 
@@ -161,10 +186,11 @@ void
 pibv_limits_choose(struct psi_conduit *conduit)
 {
 	const struct psi_services *services = conduit->services;
-	const struct ibv_device_attr *limits = &conduit->devices[0].limits;
-	uint64_t depth = psi_least(pibv_setting(services, "PST_IBV_SEND_QUEUE", PIBV_DEPTH),
-	                       (uint64_t)limits->max_qp_wr);
+	struct ibv_device_attr *limits = &conduit->devices[0].limits;
 
+	limits->max_cqe = (int)psi_least((uint64_t)limits->max_cqe,
+	                                 pibv_setting(services, "PST_IBV_COMPLETION_QUEUE",
+	                                              INT_MAX));
 	message_sizes(conduit);
 	retry_limits(conduit);
 	hello_limits(conduit);
@@ -174,8 +200,7 @@ pibv_limits_choose(struct psi_conduit *conduit)
 		pibv_setting(services, "GASNET_INLINESEND_LIMIT", PIBV_INLINE_BYTES),
 		PIBV_INLINE_BYTES);
 	conduit->piece_bytes = message_limit(&conduit->rails[0]);
-	conduit->depth = power_of_2_below(depth > PIBV_DEPTH_MOST ? PIBV_DEPTH_MOST
-	                                  : depth < DEPTH_LEAST ? DEPTH_LEAST : depth);
+	conduit->depth = depth_of(conduit, limits);
 	conduit->depth_mask = conduit->depth - 1;
 	conduit->interval = conduit->depth / 4;
 	conduit->receive_count = receives_of(conduit, limits);

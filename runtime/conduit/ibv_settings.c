@@ -67,6 +67,10 @@ static const struct psi_setting rows[] = {
 	  .unit = "requests", .min = 16, .max = 256,
 	  .help = "work requests that the send queue of each connection of conduit ibv holds; "
 	          "rounded down to a power of 2" },
+	{ .name = "PST_IBV_COMPLETION_QUEUE", .kind = PSI_SETTING_INT, .unit = "entries",
+	  .min = 256, .max = 1 << 24,
+	  .help = "completions of conduit ibv that wait to be read, at most; queues are shortened "
+	          "to fit; unset: as many as its queues can have, or the device" },
 	{ .name = "GASNET_RBUF_COUNT", .kind = PSI_SETTING_INT, .default_text = "512",
 	  .unit = "buffers", .min = 0, .max = 65536,
 	  .help = "receive buffers of a process with conduit ibv, which all its peers share; 32 at "

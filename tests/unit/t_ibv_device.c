@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -373,6 +374,24 @@ START_TEST(receives_leave_room_for_other_completions)
 }
 END_TEST
 
+/* Down to the least: all that can complete at once has an entry. */
+START_TEST(queues_fit_a_small_completion_queue)
+{
+	static const char *const entries[] = { "256", "300", "512", "700", "5000" };
+	const unsigned most = (unsigned)atoi(entries[_i]);
+	const struct psi_conduit *conduit;
+
+	rig_set(PSI_NO_PEER, "PST_IBV_COMPLETION_QUEUE", entries[_i]);
+	rig_start(1);
+	conduit = rig_ranks[0].conduit;
+	ck_assert_int_le(conduit->devices[0].cq->cqe, (int)most);
+	ck_assert_uint_ge(conduit->receive_count, 32);
+	ck_assert_uint_ge(conduit->signals_most, conduit->depth);
+	ck_assert_uint_le(conduit->receive_count + 2 * PIBV_HELLOS + 4 * conduit->depth +
+	                  conduit->signals_most, most);
+}
+END_TEST
+
 /* As the runtime accepts them. */
 START_TEST(settings_may_be_hexadecimal)
 {
@@ -487,6 +506,7 @@ main(void)
 	tcase_add_loop_test(tests, memory_that_cannot_be_registered, 0, 3);
 	tcase_add_test(tests, queues_are_cut_to_what_the_device_has);
 	tcase_add_test(tests, receives_leave_room_for_other_completions);
+	tcase_add_loop_test(tests, queues_fit_a_small_completion_queue, 0, 5);
 	tcase_add_test(tests, settings_may_be_hexadecimal);
 	tcase_add_test(tests, describe_names_port_and_reason);
 	tcase_add_test(tests, rails_of_one_device_share_it);
