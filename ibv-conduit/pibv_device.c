@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +26,31 @@ struct wish {
 	uint8_t service_level, traffic_class;
 };
 
+/* How near a port or device came to being taken. */
+enum step { STEP_NONE, STEP_DOWN, STEP_DEVICE, STEP_OPEN, STEP_ADDRESS, STEP_PARTITION };
+
 /* What was looked at, for people. */
 struct search {
 	struct wish wish;
 	const struct psi_conduit *conduit;      /* whose rails are taken; or NULL */
 	unsigned devices;               /* that open */
-	char lack[PIBV_LACK_BYTES];     /* why the last one was not taken */
+	enum step step;                 /* of the one that came nearest, the first of several ... */
+	char lack[PIBV_LACK_BYTES];     /* ... and why it was not taken */
 };
+
+/* Hosts have ports that nobody uses, and these are down.  The user asks about the others. */
+static void __attribute__((format(printf, 3, 4)))
+lack_note(struct search *search, enum step step, const char *format, ...)
+{
+	va_list arguments;
+
+	if (step <= search->step)
+		return;
+	search->step = step;
+	va_start(arguments, format);
+	vsnprintf(search->lack, sizeof search->lack, format, arguments);
+	va_end(arguments);
+}
 
 static const char *
 setting_or_null(const struct psi_services *services, const char *name)
@@ -121,10 +140,10 @@ gid_find(const struct pibv_device *device, struct pibv_rail *rail, struct search
 	const bool by_interface = interface_counts(rail, &search->wish);
 
 	if (!gid_take(device, rail, &search->wish)) {
-		snprintf(search->lack, sizeof search->lack, "port %u of %s has no address%s%s",
-		         rail->port_number, device->name,
-		         search->wish.gid_index != UINT64_MAX ? " at PST_IBV_GID_INDEX" : "",
-		         by_interface ? " on the interface of PST_NET_IFACE" : "");
+		lack_note(search, STEP_ADDRESS, "port %u of %s has no address%s%s",
+		          rail->port_number, device->name,
+		          search->wish.gid_index != UINT64_MAX ? " at PST_IBV_GID_INDEX" : "",
+		          by_interface ? " on the interface of PST_NET_IFACE" : "");
 		return false;
 	}
 	return true;
@@ -172,8 +191,8 @@ pkey_find(const struct pibv_device *device, struct pibv_rail *rail, struct searc
 		rail->pkey_index = (uint16_t)index;
 		return true;
 	}
-	snprintf(search->lack, sizeof search->lack, "port %u of %s is not in partition %s of "
-	         "GASNET_IBV_PKEY", rail->port_number, device->name, text);
+	lack_note(search, STEP_PARTITION, "port %u of %s is not in partition %s of "
+	          "GASNET_IBV_PKEY", rail->port_number, device->name, text);
 	return false;
 }
 
@@ -197,9 +216,8 @@ port_take(const struct pibv_device *device, struct pibv_rail *rail, struct searc
 		return false;
 	if (ibv_query_port(device->context, rail->port_number, &rail->port) != 0 ||
 	    rail->port.state != IBV_PORT_ACTIVE) {
-		snprintf(search->lack, sizeof search->lack, "port %u of %s is %s",
-		         rail->port_number, device->name,
-		         ibv_port_state_str(rail->port.state));
+		lack_note(search, STEP_DOWN, "port %u of %s is %s", rail->port_number,
+		          device->name, ibv_port_state_str(rail->port.state));
 		return false;
 	}
 	return gid_find(device, rail, search) && pkey_find(device, rail, search);
@@ -216,9 +234,9 @@ device_reads(const struct pibv_device *device, struct search *search)
 
 	if (serves > 0 && asks > 0)
 		return true;
-	snprintf(search->lack, sizeof search->lack, "device %s has no RDMA reads (max_qp_rd_atom "
-	         "%d, max_qp_init_rd_atom %d), and conduit ofi may serve it", device->name, serves,
-	         asks);
+	lack_note(search, STEP_DEVICE, "device %s has no RDMA reads (max_qp_rd_atom %d, "
+	          "max_qp_init_rd_atom %d), and conduit ofi may serve it", device->name, serves,
+	          asks);
 	return false;
 }
 
@@ -226,8 +244,7 @@ static bool
 device_has_port(struct pibv_device *device, struct pibv_rail *rail, struct search *search)
 {
 	if (ibv_query_device(device->context, &device->limits) != 0) {
-		snprintf(search->lack, sizeof search->lack, "device %s tells nothing of itself",
-		         device->name);
+		lack_note(search, STEP_DEVICE, "device %s tells nothing of itself", device->name);
 		return false;
 	}
 	if (!device_reads(device, search))
@@ -250,24 +267,26 @@ device_try(struct ibv_device *from, struct search *search, struct pibv_device *d
 	*device = (struct pibv_device){ .context = ibv_open_device(from) };
 	snprintf(device->name, sizeof device->name, "%s", ibv_get_device_name(from));
 	if (!device->context) {
-		snprintf(search->lack, sizeof search->lack, "device %s does not open: %s; may "
-		         "this user read and write /dev/infiniband/%s?", device->name,
-		         strerror(errno), from->dev_name);
+		lack_note(search, STEP_OPEN, "device %s does not open: %s; may this user read and "
+		          "write /dev/infiniband/%s?", device->name, strerror(errno),
+		          from->dev_name);
 		return false;
 	}
 	search->devices++;
 	if (from->transport_type != IBV_TRANSPORT_IB)
-		snprintf(search->lack, sizeof search->lack, "device %s is neither InfiniBand nor "
-		         "RoCE, and conduit ofi may serve it", device->name);
+		lack_note(search, STEP_DEVICE, "device %s is neither InfiniBand nor RoCE, and "
+		          "conduit ofi may serve it", device->name);
 	else if (device_has_port(device, rail, search))
 		return true;
 	pibv_device_close(device);
 	return false;
 }
 
-/* Is it at the memory of the processor on which this thread runs, or anywhere? */
-static bool
-device_is_near(const struct ibv_device *from)
+enum distance { NEAR, FAR, UNKNOWN };
+
+/* Is it at the memory of the processor on which this thread runs? */
+static enum distance
+device_distance(const struct ibv_device *from)
 {
 	char path[IBV_SYSFS_PATH_MAX + 32];
 	unsigned cpu, node;
@@ -280,18 +299,19 @@ device_is_near(const struct ibv_device *from)
 		of_device = -1;
 	if (file)
 		fclose(file);
-	return of_device < 0 || syscall(SYS_getcpu, &cpu, &node, NULL) != 0 ||
-	       (unsigned)of_device == node;
+	if (of_device < 0 || syscall(SYS_getcpu, &cpu, &node, NULL) != 0)
+		return UNKNOWN;
+	return (unsigned)of_device == node ? NEAR : FAR;
 }
 
-/* Near ones first, else in the order of the list. */
+/* Those that are not far first, else in the order of the list. */
 static bool
 device_find(struct ibv_device **list, struct search *search, struct pibv_device *device_out,
             struct pibv_rail *rail_out)
 {
-	for (int near = 1; near >= 0; near--)
+	for (int far = 0; far <= 1; far++)
 		for (struct ibv_device **at = list; *at; at++)
-			if (device_is_near(*at) == near &&
+			if ((device_distance(*at) == FAR) == far &&
 			    device_try(*at, search, device_out, rail_out))
 				return true;
 	return false;
@@ -311,16 +331,22 @@ pibv_device_close(struct pibv_device *device)
 
 /* -- the choice -------------------------------------------------------------------------------- */
 
+static const char *const distance_names[] = {
+	[NEAR] = ", near the processor", [FAR] = ", far from the processor", [UNKNOWN] = "",
+};
+
 static void
-reason_say(struct pibv_rail *rail, const struct search *search)
+reason_say(struct pibv_rail *rail, const struct search *search, enum distance distance)
 {
 	const enum pibv_gid_kind kind = pibv_gid_kind_of(&rail->gid);
 	const bool stays = kind == PIBV_GID_LINK || kind == PIBV_GID_ROCE_V1;
 	const char *why = search->wish.ports ? "GASNET_IBV_PORTS"
 	                  : search->wish.interface ? "PST_NET_IFACE" : "the first that is up";
+	const char *index = search->wish.gid_index != UINT64_MAX ? " by PST_IBV_GID_INDEX" : "";
 
-	snprintf(rail->reason, sizeof rail->reason, "%s%s, %s", pibv_gid_kind_name(kind),
-	         stays ? ", which no router passes on" : "", why);
+	snprintf(rail->reason, sizeof rail->reason, "%s%s, GID %u%s, %s%s",
+	         pibv_gid_kind_name(kind), stays ? ", which no router passes on" : "",
+	         rail->gid.gid_index, index, why, distance_names[distance]);
 }
 
 static void
@@ -367,12 +393,12 @@ pibv_device_open(const struct psi_services *services, const struct psi_conduit *
 	list = ibv_get_device_list(NULL);
 	found = list && device_find(list, &search, device_out, rail_out);
 
-	if (list)
-		ibv_free_device_list(list);
 	if (found)
-		reason_say(rail_out, &search);
+		reason_say(rail_out, &search, device_distance(device_out->context->device));
 	else
 		lack_say(&search, lack, lack_bytes);
+	if (list)
+		ibv_free_device_list(list);
 	return found;
 }
 

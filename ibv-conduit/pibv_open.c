@@ -242,13 +242,14 @@ pibv_describe(struct psi_conduit *conduit, char *text, size_t text_bytes)
 		         first->service_level, first->traffic_class);
 	rails_text(conduit, rails, sizeof rails);
 	snprintf(text, text_bytes,
-	         "port %u of %s (%s)%s%s, %u rails, MTU %u, messages of %zu bytes inline, "
+	         "port %u of %s (%s)%s%s, %u rail%s, MTU %u, messages of %zu bytes inline, "
 	         "Mediums of %zu bytes, %u requests on their way to each place, %u receive "
 	         "buffers, send queues of %u, puts, gets, Longs and signals with puts native in "
 	         "pieces of %zu bytes, connections made %s, %zu bytes per peer, "
 	         "%zu more when connected",
 	         first->port_number, conduit->devices[0].name, first->reason, rails, classes,
-	         conduit->rail_count, pibv_mtu_bytes(pibv_mtu_of(conduit, 0)),
+	         conduit->rail_count, conduit->rail_count == 1 ? "" : "s",
+	         pibv_mtu_bytes(pibv_mtu_of(conduit, 0)),
 	         conduit->inline_bytes, conduit->medium_bytes, conduit->credits,
 	         conduit->receive_count, conduit->depth, conduit->piece_bytes,
 	         conduit->connect_all ? "at start" : "on first use", peer_bytes(conduit),

@@ -51,6 +51,22 @@ opens_at(const char *name, unsigned port)
 	ck_assert_uint_eq(device(0)->counts.objects + device(1)->counts.objects, 0);
 }
 
+/* What the conduit took and why. */
+static void
+took_address(uint32_t index, const char *why)
+{
+	struct pibv_device found;
+	struct pibv_rail rail;
+	char lack[PIBV_LACK_BYTES];
+
+	rig_as(0);
+	ck_assert_msg(pibv_device_open(&rig_services, NULL, &found, &rail, lack, sizeof lack),
+	              "%s", lack);
+	ck_assert_uint_eq(rail.gid.gid_index, index);
+	ck_assert_msg(strstr(rail.reason, why) != NULL, "%s", rail.reason);
+	pibv_device_close(&found);
+}
+
 static void
 lacks(const char *part)
 {
@@ -127,8 +143,10 @@ START_TEST(nearest_device_is_taken_first)
 	device_is_at_node(0, root, (int)node + 1);
 	device_is_at_node(1, root, _i ? (int)node : -1);
 	opens_at("mock1", 2);
+	took_address(0, _i ? "the first that is up, near the processor" : "the first that is up");
 	device(1)->ports[1].attr.state = IBV_PORT_DOWN;
 	opens_at("mock0", 1);
+	took_address(0, "the first that is up, far from the processor");
 	pt_root_remove();
 }
 END_TEST
@@ -141,7 +159,7 @@ START_TEST(device_that_does_not_open_is_passed_over)
 	device(0)->refuse[MOCK_OPEN] = EACCES;
 	opens_at("mock1", 1);
 	device(1)->refuse[MOCK_OPEN] = EACCES;
-	lacks("/dev/infiniband/uverbs1");
+	lacks("/dev/infiniband/uverbs0");
 	device(0)->refuse[MOCK_OPEN] = 0;
 	device(0)->refuse[MOCK_QUERY] = EIO;
 	device(1)->present = false;
@@ -177,27 +195,27 @@ START_TEST(no_port_is_up)
 {
 	devices_start();
 	device(1)->present = false;
-	lacks("port 2 of mock0 is down");
+	lacks("port 1 of mock0 is down");
+}
+END_TEST
+
+/* A port that is down, as that which nobody uses, hides not what the other one lacks. */
+START_TEST(port_that_came_nearest_is_told_of)
+{
+	devices_start();
+	port_up(0, 2);
+	rig_set(PSI_NO_PEER, "GASNET_IBV_PKEY", "0x456");
+	lacks("port 2 of mock0 is not in partition 0x456");
+	rig_set(PSI_NO_PEER, "PST_IBV_GID_INDEX", "9");
+	lacks("port 2 of mock0 has no address");
+	device(1)->refuse[MOCK_OPEN] = EACCES;
+	lacks("port 2 of mock0 has no address");
+	device(0)->ports[1].attr.state = IBV_PORT_DOWN;
+	lacks("device mock1 does not open");
 }
 END_TEST
 
 /* -- addresses --------------------------------------------------------------------------------- */
-
-/* What the conduit took and why. */
-static void
-took_address(uint32_t index, const char *why)
-{
-	struct pibv_device found;
-	struct pibv_rail rail;
-	char lack[PIBV_LACK_BYTES];
-
-	rig_as(0);
-	ck_assert_msg(pibv_device_open(&rig_services, NULL, &found, &rail, lack, sizeof lack),
-	              "%s", lack);
-	ck_assert_uint_eq(rail.gid.gid_index, index);
-	ck_assert_msg(strstr(rail.reason, why) != NULL, "%s", rail.reason);
-	pibv_device_close(&found);
-}
 
 START_TEST(address_by_preference_by_index_and_by_interface)
 {
@@ -207,9 +225,9 @@ START_TEST(address_by_preference_by_index_and_by_interface)
 	mock_gid_add(device(0), 1, IBV_GID_TYPE_ROCE_V1, "fe80::1", 1);
 	mock_gid_add(device(0), 1, IBV_GID_TYPE_ROCE_V2, "fe80::1", 1);
 	mock_gid_add(device(0), 1, IBV_GID_TYPE_ROCE_V2, "::ffff:10.0.0.7", 1);
-	took_address(2, "RoCE v2 over IPv4, the first that is up");
+	took_address(2, "RoCE v2 over IPv4, GID 2, the first that is up");
 	rig_set(PSI_NO_PEER, "PST_IBV_GID_INDEX", "0");
-	took_address(0, "RoCE v1");
+	took_address(0, "RoCE v1, which no router passes on, GID 0 by PST_IBV_GID_INDEX, ");
 	rig_set(PSI_NO_PEER, "PST_IBV_GID_INDEX", "9");
 	lacks("has no address at PST_IBV_GID_INDEX");
 	rig_set(PSI_NO_PEER, "PST_IBV_GID_INDEX", "");
@@ -411,8 +429,8 @@ START_TEST(describe_names_port_and_reason)
 	rig_start(1);
 	pibv_ops.describe(rig_as(0)->conduit, text, sizeof text);
 	ck_assert_msg(strstr(text, ", MTU 1024, ") != NULL, "%s", text);
-	ck_assert_msg(strstr(text, "port 1 of mock0 (RoCE v2 over IPv4, the first that is up)") !=
-	              NULL, "%s", text);
+	ck_assert_msg(strstr(text, "port 1 of mock0 (RoCE v2 over IPv4, GID 0, the first that is "
+	                           "up), 1 rail, ") != NULL, "%s", text);
 	ck_assert_msg(strstr(text, "bytes per peer") != NULL, "%s", text);
 	ck_assert_msg(strstr(text, "traffic class") == NULL, "%s", text);
 }
@@ -496,6 +514,7 @@ main(void)
 	tcase_add_test(tests, host_without_a_device);
 	tcase_add_test(tests, registered_pages_are_kept_from_children);
 	tcase_add_test(tests, no_port_is_up);
+	tcase_add_test(tests, port_that_came_nearest_is_told_of);
 	tcase_add_test(tests, address_by_preference_by_index_and_by_interface);
 	tcase_add_test(tests, address_is_of_the_port);
 	tcase_add_test(tests, partition_is_found_in_the_table);
