@@ -304,12 +304,17 @@ START_TEST(misspelt_names_find_the_real_one)
 		{ "GASNET_SSH_SERVER", "GASNET_SSH_SERVERS" },
 		{ "PST_IBV_GID_INDXE", "PST_IBV_GID_INDEX" },
 		{ "GASNET_RBUF_COUNTS", "GASNET_RBUF_COUNT" },
+		{ "GASNET_QP_TIMOUT", "GASNET_QP_TIMEOUT" },
+		{ "GASNET_IBV_PORST", "GASNET_IBV_PORTS" },
+		{ "GASNET_CONNECT_STATICS", "GASNET_CONNECT_STATIC" },
 	};
 	static const char *const known[] = {
 		"PST_SHM", "GASNET_BARRIER", "GASNET_OFI_DEVICE_0", "GASNET_MAXIMIZE_STACK",
 		"GASNET_SSH_SERVERS", "GASNET_IBV_SPAWNER", "HOME", "PSTX", "PST_JOB_RANK",
 		"GASNET_IBV_PORTS", "GASNET_IBV_PORTS_TYPE_0", "GASNET_HCA_ID", "GASNET_NUM_QPS",
 		"GASNET_QP_TIMEOUT", "GASNET_CONNECTFILE_IN", "GASNET_USE_XRC", "GASNET_USE_ODP",
+		"GASNET_IBV_LIST_PORTS_NODES", "GASNET_IBV_PORTS_VERBOSE", "GASNET_CONNECT_SNDS",
+		"GASNET_CONNECT_RETRANS_MIN", "GASNET_RCV_THREAD", "GASNET_RCV_THREAD_POLL_MODE",
 	};
 	static const char *const far[] = { "GASNET_SOMETHING_ELSE", "PST_WHATEVER", "GASNET_X" };
 	bool is_known;
@@ -329,6 +334,16 @@ START_TEST(misspelt_names_find_the_real_one)
 		ck_assert_ptr_null(psi_settings_nearest(far[i], &is_known));
 		ck_assert_msg(!is_known, "%s", far[i]);
 	}
+}
+END_TEST
+
+/* The document says of them that they have no effect. */
+START_TEST(names_without_effect_are_no_settings)
+{
+	const char *name;
+
+	for (size_t i = 0; (name = psi_settings_foreign_name(i)) != NULL; i++)
+		ck_assert_msg(!psi_setting_find(name), "%s", name);
 }
 END_TEST
 
@@ -440,6 +455,7 @@ main(void)
 	tcase_add_loop_exit_test(tests, bad_values_end_with_2, 2, 0, 12);
 	tcase_add_test(tests, good_environment_passes);
 	tcase_add_test(tests, misspelt_names_find_the_real_one);
+	tcase_add_test(tests, names_without_effect_are_no_settings);
 	tcase_add_test(tests, verbose_reports_each_setting_once);
 	tcase_add_test(tests, misspelt_names_are_warned_about_once);
 	tcase_add_test(tests, silent_ranks_wait_before_they_speak);
