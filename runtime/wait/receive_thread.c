@@ -79,8 +79,9 @@ psi_receive_thread_start(void)
 	if (!psi_setting_bool(&rows[0]))
 		return;
 	if (!psi.threaded) {
-		psi_log("GASNET_RCV_THREAD is for programs for PAR, and this one is not; it is "
-		        "left out");
+		if (psi_settings_warns())
+			psi_log("warning: GASNET_RCV_THREAD is for programs for PAR, and this one "
+			        "is not; it is left out");
 		return;
 	}
 	psi.receive_thread = true;      /* before its handlers can ask */
