@@ -47,6 +47,8 @@ deliver(void *owner, const struct psi_arrival *arrival)
 /* A cookie is its rank and one. */
 static void completed(uint64_t cookie) { atomic_fetch_add(&done[cookie - 1], 1); }
 static void look_again(void) {}
+static void knock(uint32_t process) { (void)process; }
+static uint32_t knocker(void) { return PSI_NO_PEER; }
 
 static void
 unreachable(uint32_t place, const char *why)
@@ -144,6 +146,8 @@ START_TEST(threads_send_and_poll_at_once)
 	services.completed = completed;
 	services.look_again = look_again;
 	services.unreachable = unreachable;
+	services.knock = knock;
+	services.knocker = knocker;
 	services.log = say;
 	for (uint32_t place = 0; place < RANKS; place++) {
 		names[place] = rig_bind(place, words[place], sizeof words[place]);
