@@ -82,8 +82,9 @@ card_fits(const struct psi_conduit *conduit, uint32_t process)
 	if (!other->wire)
 		return false;
 	if (other->wire != mine->wire)
-		services->log("ibv: ranks %u and %u have conduits of different releases (%u, %u); "
-		              "install one release on all hosts", conduit->place, process,
+		services->log("ibv: ranks %u and %u have conduits of different kinds or releases "
+		              "(%u, %u); set PST_CONDUIT the same, and install one release, on all "
+		              "hosts", conduit->place, process,
 		              mine->wire, other->wire);
 	else if (other->medium_bytes != mine->medium_bytes)
 		services->log("ibv: ranks %u and %u differ in PST_IBV_MAX_MEDIUM (%u, %u bytes); "

@@ -61,8 +61,9 @@ card_fits(const struct psi_conduit *conduit, const struct pofi_card *mine,
 	if (!other->wire)
 		return false;
 	if (other->wire != mine->wire)
-		services->log("ofi: ranks %u and %u have conduits of different releases (%u, %u); "
-		              "install one release on all hosts", conduit->place, process,
+		services->log("ofi: ranks %u and %u have conduits of different kinds or releases "
+		              "(%u, %u); set PST_CONDUIT the same, and install one release, on all "
+		              "hosts", conduit->place, process,
 		              mine->wire, other->wire);
 	else if (strcmp(other->provider, mine->provider) != 0)
 		services->log("ofi: ranks %u and %u chose different providers (%s, %s); set "
