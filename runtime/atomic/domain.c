@@ -157,9 +157,9 @@ members_are_apart(gex_TM_t tm)
 	return apart;
 }
 
-/* The same for all members. */
+/* As far as this rank knows: the device of another host may have no atomics. */
 static bool
-domain_is_devices(gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags)
+domain_suits_device(gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags)
 {
 	return psi.attributes.device_atomics && tm->size > 1 &&
 	       (dt == GEX_DT_I64 || dt == GEX_DT_U64) && !(ops & ~device_ops) &&
@@ -172,25 +172,30 @@ struct member {
 	gex_DT_t dt;
 	gex_OP_t ops;
 	gex_Flags_t flags;
+	uint32_t by_device;
 };
 
-/* All pass the same. */
-static void
-domain_check_agreement(gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags)
+/* All pass the same.  True: all can have the operations made by devices. */
+static bool
+domain_agree(gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags)
 {
-	const struct member mine = { dt, ops, flags };
+	const struct member mine = { dt, ops, flags, domain_suits_device(tm, dt, ops, flags) };
 	struct member *all = calloc(tm->size, sizeof *all);
+	bool by_device = true;
 
 	if (!all)
 		psi_fatal("gex_AD_Create: no memory for the tables of %u ranks", tm->size);
 	psi_team_gather(tm, &mine, sizeof mine, all, "gex_AD_Create");
-	for (gex_Rank_t rank = 0; rank < tm->size; rank++)
+	for (gex_Rank_t rank = 0; rank < tm->size; rank++) {
+		by_device = by_device && all[rank].by_device;
 		if (all[rank].dt != dt || all[rank].ops != ops || all[rank].flags != flags)
 			psi_fatal("gex_AD_Create: type 0x%x, operations 0x%x, flags 0x%x, but rank "
 			          "%u of the team passes 0x%x, 0x%x, 0x%x; pass the same in all "
 			          "ranks", dt, ops,
 			          flags, rank, all[rank].dt, all[rank].ops, all[rank].flags);
+	}
 	free(all);
+	return by_device;
 }
 
 /* Segments of the team's ranks, which the inlines read. */
@@ -228,9 +233,8 @@ gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_
 		.dt = dt,
 		.ops = ops,
 		.flags = flags,
-		.by_device = domain_is_devices(tm, dt, ops, flags),
 	};
-	domain_check_agreement(tm, dt, ops, flags);
+	domain->by_device = domain_agree(tm, dt, ops, flags);
 	psi_team_hold(tm);
 	if (!psi.checks && !psi_way_is_masked(PSI_WAY_ATOMIC) && !domain->by_device)
 		domain->inlines.inlined[__builtin_ctz(dt)] = ops;
