@@ -10,6 +10,15 @@
 
 /* -- vectors ----------------------------------------------------------------------------------- */
 
+static void
+reduction_fill(struct pcoll_call *call, const struct pcoll_reduce_args *args)
+{
+	call->reduction = pcoll_check_reduction(args, true, pcoll_call_name(call->what));
+	call->dst = args->dst;
+	call->src = args->src;
+	call->len_bytes = args->dt_sz * args->dt_cnt;
+}
+
 /* The call, but for its root and its lists. */
 static struct pcoll_call
 reduction_call(gex_TM_t tm, enum pcoll_operation operation, const struct pcoll_reduce_args *args,
@@ -18,10 +27,7 @@ reduction_call(gex_TM_t tm, enum pcoll_operation operation, const struct pcoll_r
 	struct pcoll_call call =
 		pcoll_pst_call(tm, (struct pcoll_what){ operation, PCOLL_PST }, flags, 0);
 
-	call.reduction = pcoll_check_reduction(args, true, pcoll_call_name(call.what));
-	call.dst = args->dst;
-	call.src = args->src;
-	call.len_bytes = args->dt_sz * args->dt_cnt;
+	reduction_fill(&call, args);
 	return call;
 }
 
@@ -42,13 +48,16 @@ reduce_vectors(gex_TM_t tm, enum pcoll_operation operation, const struct pcoll_r
 static struct pcoll_call
 reduce_call(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, RED, gex_Flags_t flags)
 {
+	const struct pcoll_what what = { PCOLL_REDUCE_TO_ONE, PCOLL_PST };
+	struct pcoll_call call = pcoll_pst_call(tm, what, flags, 0);
 	const bool is_root = tm->rank == root;
-	const struct pcoll_reduce_args args = { is_root ? dst : NULL, src, dt, dt_sz, dt_cnt, op,
+	const bool has_dst = is_root || flags & PST_SINGLE;
+	const struct pcoll_reduce_args args = { has_dst ? dst : NULL, src, dt, dt_sz, dt_cnt, op,
 		                                user_op, user_cdata };
-	struct pcoll_call call = reduction_call(tm, PCOLL_REDUCE_TO_ONE, &args, flags);
-	const char *name = pcoll_call_name(call.what);
+	const char *name = pcoll_call_name(what);
 
 	pcoll_check_root(tm, root, name);
+	reduction_fill(&call, &args);
 	call.root = root;
 	pcoll_pst_check_buffer(&call, src, call.len_bytes, 1, "src");
 	if (is_root) {
