@@ -67,10 +67,13 @@ plan_all_have(gex_TM_t tm, bool has)
 int
 pcoll_plan_make(const struct pcoll_call *call, pst_plan_t *plan_out, gex_Flags_t flags)
 {
-	pst_plan_t plan = calloc(1, sizeof *plan);
-	bool has = plan != NULL;
 	gex_TM_t tm = call->tm;
+	pst_plan_t plan;
+	bool has;
 
+	psi_check_buffer(plan_out, sizeof *plan_out, "plan_out", pcoll_call_name(call->what));
+	plan = calloc(1, sizeof *plan);
+	has = plan != NULL;
 	if (has) {
 		plan->call = *call;
 		plan->parent = tm;
@@ -104,6 +107,32 @@ pst_plan_start(pst_plan_t plan)
 	return pcoll_pst_start(&plan->call);
 }
 
+/* Does this rank need what one side of the call points to?  `rooted' are the operations of which
+ * the root alone does. */
+static bool
+plan_needs(pst_plan_t plan, const void *addr, enum pcoll_operation rooted,
+           enum pcoll_operation rooted_too)
+{
+	const struct pcoll_call *call = &plan->call;
+	const bool of_root = call->what.operation == rooted || call->what.operation == rooted_too;
+
+	if (!addr || (!call->len_bytes && !pcoll_call_has_lists(call)))
+		return false;
+	return !of_root || call->tm->rank == call->root;
+}
+
+static bool
+plan_needs_dst(pst_plan_t plan)
+{
+	return plan_needs(plan, plan->call.dst, PCOLL_GATHER, PCOLL_REDUCE_TO_ONE);
+}
+
+static bool
+plan_needs_src(pst_plan_t plan)
+{
+	return plan_needs(plan, plan->call.src, PCOLL_BROADCAST, PCOLL_SCATTER);
+}
+
 int
 pst_plan_rebind(pst_plan_t plan, void *dst, const void *src)
 {
@@ -112,7 +141,7 @@ pst_plan_rebind(pst_plan_t plan, void *dst, const void *src)
 	plan_check(plan, call);
 	if (!plan->may_rebind)
 		return GASNET_ERR_BAD_ARG;
-	if (PSI_UNLIKELY((!dst && plan->call.dst) || (!src && plan->call.src)))
+	if (PSI_UNLIKELY((!dst && plan_needs_dst(plan)) || (!src && plan_needs_src(plan))))
 		psi_fatal("%s: %s is NULL, and the plan has memory there; pass memory of this "
 		          "process", call, dst ? "src" : "dst");
 	plan->call.dst = dst;

@@ -67,6 +67,39 @@ rebound(void)
 	pst_plan_free(plan, 0);
 }
 
+/* What a rank does not need is ignored, whatever it was before. */
+static void
+rebound_to_nothing(void)
+{
+	uint64_t own = 5 + pt.rank, at = 0;
+	pst_plan_t plan;
+
+	PT_OK(pst_reduce_plan(pt.tm, 0, result, &own, GEX_DT_U64, 8, 1, GEX_OP_MAX, NULL, NULL,
+	                      &plan, PST_PLAN_REBIND));
+	PT_OK(pst_plan_rebind(plan, pt.rank ? NULL : &at, &own));
+	gex_Event_Wait(pst_plan_start(plan));
+	PT_EQ(at, pt.rank ? 0 : 4 + pt.size);
+	pst_plan_free(plan, 0);
+
+	PT_OK(pst_gather_plan(pt.tm, 0, result, &own, 8, &plan, PST_PLAN_REBIND));
+	PT_OK(pst_plan_rebind(plan, pt.rank ? NULL : result, &own));
+	gex_Event_Wait(pst_plan_start(plan));
+	for (gex_Rank_t rank = 0; !pt.rank && rank < pt.size; rank++)
+		PT_EQ(result[rank], 5 + rank);
+	pst_plan_free(plan, 0);
+
+	PT_OK(pst_bcast_plan(pt.tm, 0, &at, &own, 8, &plan, PST_PLAN_REBIND));
+	PT_OK(pst_plan_rebind(plan, &at, pt.rank ? NULL : &own));
+	gex_Event_Wait(pst_plan_start(plan));
+	PT_EQ(at, 5);
+	pst_plan_free(plan, 0);
+
+	PT_OK(pst_bcast_plan(pt.tm, 0, &at, &own, 0, &plan, PST_PLAN_REBIND));
+	PT_OK(pst_plan_rebind(plan, NULL, NULL));
+	gex_Event_Wait(pst_plan_start(plan));
+	pst_plan_free(plan, 0);
+}
+
 /* The arrays may go once the plan is made; a run of no bytes is none. */
 static void
 arrays_are_copied(void)
@@ -138,6 +171,7 @@ main(int argc, char **argv)
 	any_order();
 	pt_phase("other addresses");
 	rebound();
+	rebound_to_nothing();
 	pt_phase("arrays");
 	arrays_are_copied();
 	pt_phase("all forms");
