@@ -1,5 +1,5 @@
 /* The collectives of GASNet 1, over the same engine. */
-#include "coll/coll.h"
+#include "coll/checks.h"
 
 #include "runtime/process/rules.h"
 #include "runtime/team/team.h"
@@ -63,6 +63,20 @@ legacy_check_side(const struct legacy *legacy, const char *name, const void *add
 		psi_check_buffer(addr, bytes, name, legacy->name);
 }
 
+/* In place is what copies the own block to itself. */
+static void
+legacy_check_overlap(const struct legacy *legacy, const struct pcoll_call *call, size_t dst_blocks,
+                     size_t src_blocks)
+{
+	const ptrdiff_t own = (ptrdiff_t)(psi.tm->rank * call->len_bytes);
+	const ptrdiff_t in_place = legacy->dst_blocks == legacy->src_blocks ? 0
+	                           : legacy->dst_blocks                     ? own
+	                                                                    : -own;
+
+	pcoll_check_overlap(call->dst, call->len_bytes * dst_blocks, call->src,
+	                    call->len_bytes * src_blocks, in_place, legacy->name);
+}
+
 static void
 legacy_check_addresses(const struct legacy *legacy, const struct pcoll_call *call)
 {
@@ -81,6 +95,8 @@ legacy_check_addresses(const struct legacy *legacy, const struct pcoll_call *cal
 	                  call->len_bytes * dst_blocks);
 	legacy_check_side(legacy, "src", call->src, legacy->src == ALL || is_root,
 	                  call->len_bytes * src_blocks);
+	if ((legacy->dst == ALL && legacy->src == ALL) || is_root)
+		legacy_check_overlap(legacy, call, dst_blocks, src_blocks);
 }
 
 gex_Event_t

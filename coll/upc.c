@@ -36,6 +36,8 @@ arrays_check(const pst_upc_array_t *dst, const pst_upc_array_t *src, const char 
 		psi_fatal("%s: the arrays are of two teams; pass arrays of one team", call);
 	pcoll_check_root(dst->tm, dst->first, call);
 	pcoll_check_root(src->tm, src->first, call);
+	psi_check_list(dst->base, dst->tm->size, sizeof *dst->base, "base of dst", call);
+	psi_check_list(src->base, src->tm->size, sizeof *src->base, "base of src", call);
 	return dst->tm;
 }
 
@@ -110,6 +112,7 @@ pst_upc_all_permute(const pst_upc_array_t *dst, const pst_upc_array_t *src,
 	gex_TM_t tm = arrays_check(dst, src, call);
 
 	(void)arrays_check(perm, src, call);
+	psi_check_buffer(array_own_part(perm), sizeof(int), "perm", call);
 	pcoll_pst_check_flags(flags, 0, call);
 	flags = upc_flags(flags);
 	if (flags & PST_IN_ALLSYNC) {   /* others may still write to perm */
@@ -286,11 +289,14 @@ pst_upc_all_reduce(const pst_upc_array_t *dst, const pst_upc_array_t *src, gex_D
 		.dt = dt, .dt_sz = dt_sz, .dt_cnt = dt_cnt, .op = op, .user_op = user_op,
 		.user_cdata = user_cdata,
 	};
+	const char *call = "pst_upc_all_reduce";
 	struct along along;
 	unsigned char *result;
 	size_t rows;
 
-	along_open(&along, dst, src, &args, flags, "pst_upc_all_reduce");
+	along_open(&along, dst, src, &args, flags, call);
+	if (along.tm->rank == dst->first && src->elems)
+		psi_check_buffer(array_own_part(dst), dt_sz, "dst", call);
 	if (along.flags & PST_IN_ALLSYNC)
 		pst_barrier(along.tm, 0);
 	along_reduce_blocks(&along);

@@ -180,6 +180,11 @@ legacy_product(void)
 {
 	legacy(GASNET_TEAM_ALL, 0, words, minus(0) + ((size_t)1 << 63), MY);
 }
+static void
+legacy_overlap(void)
+{
+	gasnet_coll_gather_all(GASNET_TEAM_ALL, bytes + 4, bytes, 8, MY);
+}
 static void legacy_nowhere(void) { legacy(GASNET_TEAM_ALL, 0, NULL, 8, MY); }
 
 static const struct pt_misuse cases[] = {
@@ -326,6 +331,11 @@ static const struct pt_misuse cases[] = {
 	{ "legacy_product", PT_ALWAYS, 2, legacy_product, "blocks whose product wraps to 0",
 	  "gasnet_coll_scatter: 2 blocks of 9223372036854775808 bytes, more than memory holds; "
 	  "check whether the length was negative",
+	  0 },
+	{ "legacy_overlap", PT_CHECKED, 1, legacy_overlap,
+	  "a legacy collective between memory that overlaps",
+	  "gasnet_coll_gather_all: dst 0x* and src 0x* of 8 bytes overlap; pass the same address "
+	  "twice, or memory apart",
 	  0 },
 	{ "legacy_nowhere", PT_ALWAYS, 1, legacy_nowhere, "a legacy collective with NULL",
 	  "gasnet_coll_scatter: dst is NULL, but should have 8 bytes; pass memory of this "

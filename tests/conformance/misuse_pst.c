@@ -23,6 +23,19 @@ other_flags(void)
 	pst_gather_all(pt.tm, words, words + 4, 8, (gex_Flags_t)0x1000);
 }
 
+static void
+reduce_by_pair(void)
+{
+	pst_reduce(gex_TM_Pair(pt.ep, 0), 0, words, words + 4, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL,
+	           NULL, 0);
+}
+
+static void
+plan_nowhere(void)
+{
+	(void)pst_barrier_plan(pt.tm, NULL, 0);
+}
+
 static void no_target(void) { pst_permute(pt.tm, 3, words, words + 4, 8, 0); }
 static void no_root(void) { pst_scatter(pt.tm, 3, words, words + 4, 8, 0); }
 static void nowhere(void) { pst_exchange(pt.tm, NULL, words, 8, 0); }
@@ -80,6 +93,34 @@ other_elements(void)
 	const pst_upc_array_t array = { pt.tm, base, 1, 8, 2, 0 };
 
 	pst_upc_all_reduce(&array, &array, GEX_DT_U64, 8, 3, GEX_OP_ADD, NULL, NULL, 0);
+}
+
+static void
+upc_reduce_nowhere(void)
+{
+	void *base[1] = { words }, *nowhere[1] = { NULL };
+	const pst_upc_array_t src = { pt.tm, base, 1, 8, 2, 0 };
+	const pst_upc_array_t dst = { pt.tm, nowhere, 1, 8, 1, 0 };
+
+	pst_upc_all_reduce(&dst, &src, GEX_DT_U64, 8, 2, GEX_OP_ADD, NULL, NULL, 0);
+}
+
+static void
+upc_no_targets(void)
+{
+	void *base[1] = { words }, *nowhere[1] = { NULL };
+	const pst_upc_array_t array = { pt.tm, base, 1, 8, 1, 0 };
+	const pst_upc_array_t perm = { pt.tm, nowhere, 1, sizeof(int), 1, 0 };
+
+	pst_upc_all_permute(&array, &array, &perm, 8, 0);
+}
+
+static void
+upc_no_parts(void)
+{
+	const pst_upc_array_t array = { pt.tm, NULL, 1, 8, 1, 0 };
+
+	pst_upc_all_broadcast(&array, &array, 8, 0);
 }
 
 static void
@@ -142,6 +183,16 @@ plan_runs(void)
 	pt_barrier();
 }
 
+/* Run by both: rank 1 meets rank 0 where that has a block for it already. */
+static void
+other_way(void)
+{
+	static unsigned char from[2 * 4096], to[2 * 4096];
+
+	pt_start(NULL, NULL, NULL, 0, 1);
+	pst_exchange(pt.tm, to, from, 4096, pt.rank ? PST_IN_ALLSYNC : 0);
+}
+
 /* Run by both: rank 0 sends more than rank 1 expects. */
 static void
 other_counts(void)
@@ -180,6 +231,8 @@ static const struct pt_misuse cases[] = {
 	  "pst_gather_all: flags 0x* have no meaning in this call, which takes those of 0x1ff; "
 	  "leave them out",
 	  0 },
+	{ "reduce_by_pair", PT_ALWAYS, 1, reduce_by_pair, "a reduction over a pair",
+	  "pst_reduce: called with a pair of endpoints; pass a team", 0 },
 	{ "no_target", PT_ALWAYS, 1, no_target, "a permutation to a rank that is not there",
 	  "pst_permute: target is 3, and the team has 1 members; pass a rank of the team", 0 },
 	{ "no_root", PT_ALWAYS, 1, no_root, "a scatter from a rank that is not there",
@@ -210,6 +263,15 @@ static const struct pt_misuse cases[] = {
 	  "a reduction of more elements than the array has",
 	  "pst_upc_all_reduce: 3 elements of 8 bytes, and the array has 2 of 8; pass the array's",
 	  0 },
+	{ "upc_reduce_nowhere", PT_ALWAYS, 1, upc_reduce_nowhere, "a reduction of an array to NULL",
+	  "pst_upc_all_reduce: dst is NULL, but should have 8 bytes; pass memory of this process",
+	  0 },
+	{ "upc_no_targets", PT_ALWAYS, 1, upc_no_targets, "a permutation without targets",
+	  "pst_upc_all_permute: perm is NULL, but should have 4 bytes; pass memory of this process",
+	  0 },
+	{ "upc_no_parts", PT_ALWAYS, 1, upc_no_parts, "an array without the ranks' parts",
+	  "pst_upc_all_broadcast: base of dst is NULL, but should have 1 entries; pass the list",
+	  0 },
 	{ "other_layout", PT_ALWAYS, 1, other_layout, "prefixes into an array of another layout",
 	  "pst_upc_all_prefix_reduce: dst is not laid out as src; pass an array of the same layout",
 	  0 },
@@ -227,8 +289,16 @@ static const struct pt_misuse cases[] = {
 	  0 },
 	{ "no_plan", PT_ALWAYS, 1, no_plan, "the start of a plan that is not there",
 	  "pst_plan_start: plan is PST_PLAN_INVALID; pass one that a call pst_*_plan made", 0 },
+	{ "plan_nowhere", PT_ALWAYS, 1, plan_nowhere, "a plan without a place for it",
+	  "pst_barrier: plan_out is NULL, but should have 8 bytes; pass memory of this process",
+	  0 },
 	{ "plan_runs", PT_ALWAYS, 2, plan_runs, "the end of a plan that is under way",
 	  "pst_plan_free: a run of the plan is not over; synchronise it first", 1 },
+	{ "other_way", PT_ALWAYS, 2, other_way,
+	  "an exchange that one member alone begins with all others",
+	  "a collective of rank 1 passes other arguments than this rank's; let all members pass "
+	  "the same sizes and flags (PST_CHECK=1 tells what differs)",
+	  1 },
 	{ "other_counts", PT_CHECKED, 2, other_counts, "counts that differ between two members",
 	  "pst_scatterv: call * on its team, in which rank 0 sends 16 bytes to rank 1, which "
 	  "expects 8; let the counts of both agree",
