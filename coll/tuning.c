@@ -324,13 +324,27 @@ own_add(void)
 	}
 }
 
-/* One line for one that is wrong; the others count. */
-static void
+/* Reads up to the end of the line.  What does not fit is a comment's, or wrong all the same. */
+static bool
+line_read(FILE *file, char line_out[1024])
+{
+	char rest[1024];
+	const char *last = line_out;
+
+	if (!fgets(line_out, 1024, file))
+		return false;
+	while (!strchr(last, '\n') && fgets(rest, sizeof rest, file))
+		last = rest;
+	return true;
+}
+
+/* One line for one that is wrong; the others count.  False: the file cannot be read. */
+static bool
 file_read(FILE *file, const char *path)
 {
 	char line[1024];
 
-	for (unsigned number = 1; fgets(line, sizeof line, file); number++) {
+	for (unsigned number = 1; line_read(file, line); number++) {
 		struct pcoll_rule rule = { .builder = NULL };
 		const char *wrong = pcoll_rule_read(line, &rule);
 
@@ -339,6 +353,7 @@ file_read(FILE *file, const char *path)
 		if (!wrong && rule.builder)
 			rule_add(&rule);
 	}
+	return !ferror(file);
 }
 
 static void
@@ -350,9 +365,8 @@ file_open(void)
 	if (!path)
 		return;
 	file = fopen(path, "r");
-	if (!file)
+	if (!file || !file_read(file, path))
 		psi_settings_refuse(rows[0].name, path, "a file that can be read");
-	file_read(file, path);
 	fclose(file);
 }
 
