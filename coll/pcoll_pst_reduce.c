@@ -153,13 +153,13 @@ reduce_scatterv_call(gex_TM_t tm, void *dst, const void *src, const size_t *cnts
 {
 	const struct pcoll_reduce_args args = { dst, src, dt, dt_sz, dt_cnt, op, user_op,
 		                                user_cdata };
-	struct pcoll_call call = reduction_call(tm, PCOLL_REDUCE_SCATTER, &args, flags);
-	const size_t all = call.len_bytes;
-	const char *name;
-	size_t sum, before = 0;
+	const struct pcoll_what what = { PCOLL_REDUCE_SCATTER, PCOLL_PST_LISTS };
+	struct pcoll_call call = pcoll_pst_call(tm, what, flags, 0);
+	const char *name = pcoll_call_name(what);
+	size_t all, sum, before = 0;
 
-	call.what.api = PCOLL_PST_LISTS;
-	name = pcoll_call_name(call.what);
+	reduction_fill(&call, &args);
+	all = call.len_bytes;
 	sum = cnts_sum(tm, cnts, name, &before);
 	if (PSI_UNLIKELY(sum != dt_cnt))
 		psi_fatal("%s: dt_cnt is %zu, and the blocks have %zu elements; pass their sum",

@@ -31,6 +31,15 @@ reduce_by_pair(void)
 }
 
 static void
+blocks_by_pair(void)
+{
+	const size_t cnts[1] = { 1 };
+
+	pst_reduce_scatterv(gex_TM_Pair(pt.ep, 0), words, words + 4, cnts, GEX_DT_U64, 8, 1,
+	                    GEX_OP_ADD, NULL, NULL, 0);
+}
+
+static void
 plan_nowhere(void)
 {
 	(void)pst_barrier_plan(pt.tm, NULL, 0);
@@ -233,6 +242,9 @@ static const struct pt_misuse cases[] = {
 	  0 },
 	{ "reduce_by_pair", PT_ALWAYS, 1, reduce_by_pair, "a reduction over a pair",
 	  "pst_reduce: called with a pair of endpoints; pass a team", 0 },
+	{ "blocks_by_pair", PT_ALWAYS, 1, blocks_by_pair,
+	  "a reduction to blocks of any lengths over a pair",
+	  "pst_reduce_scatterv: called with a pair of endpoints; pass a team", 0 },
 	{ "no_target", PT_ALWAYS, 1, no_target, "a permutation to a rank that is not there",
 	  "pst_permute: target is 3, and the team has 1 members; pass a rank of the team", 0 },
 	{ "no_root", PT_ALWAYS, 1, no_root, "a scatter from a rank that is not there",
