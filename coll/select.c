@@ -21,12 +21,16 @@ piece_of_vector(size_t piece_bytes, const struct pcoll_shape *shape)
 	return piece_bytes / shape->elem_bytes * shape->elem_bytes;
 }
 
+/* A reproducible reduction goes as on one host, wherever its members are. */
 static bool
 team_fits(const struct pcoll_rule *rule, const struct pcoll_shape *shape)
 {
+	const uint32_t hosts = shape->reproducible ? 1 : shape->hosts;
+	const char *mode = shape->reproducible ? "smp" : shape->mode;
+
 	return shape->size >= rule->least_size && shape->size <= rule->most_size &&
-	       shape->hosts >= rule->least_hosts && shape->hosts <= rule->most_hosts &&
-	       (!rule->mode[0] || strcmp(rule->mode, shape->mode) == 0);
+	       hosts >= rule->least_hosts && hosts <= rule->most_hosts &&
+	       (!rule->mode[0] || strcmp(rule->mode, mode) == 0);
 }
 
 /* Lengths in lists differ between members, so they do not count. */
@@ -42,7 +46,7 @@ static bool
 layout_fits(const struct pcoll_builder *builder, const struct pcoll_shape *shape)
 {
 	return !builder->has_levels ||
-	       (shape->layout && pcoll_layout_has_levels(shape->layout));
+	       (!shape->reproducible && shape->layout && pcoll_layout_has_levels(shape->layout));
 }
 
 bool

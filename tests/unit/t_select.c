@@ -81,6 +81,39 @@ START_TEST(every_call_has_an_algorithm)
 }
 END_TEST
 
+/* What is combined with what depends on the number of ranks and the length alone. */
+START_TEST(reproducible_reductions_go_as_on_one_host)
+{
+	static const enum pcoll_operation reductions[] = {
+		PCOLL_REDUCE_TO_ONE, PCOLL_REDUCE_TO_ALL, PCOLL_REDUCE_SCATTER, PCOLL_SCAN,
+		PCOLL_EXSCAN,
+	};
+	struct pcoll_shape near = { .hosts = 1, .mode = "smp", .elem_bytes = 8,
+		                    .reproducible = true };
+
+	pcoll_tuning_open();
+	for (near.size = 2; near.size < 100; near.size += 1 + near.size / 3) {
+		struct pcoll_layout *layout = layout_make(RUNS, near.size);
+
+		for (unsigned i = 0; i < sizeof reductions / sizeof reductions[0]; i++)
+			for (near.len_bytes = 8; near.len_bytes < (size_t)1 << 30;
+			     near.len_bytes *= 4) {
+				struct pcoll_shape far;
+
+				near.operation = reductions[i];
+				far = near;
+				far.mode = "tcp";
+				far.hosts = layout->nbrhds;
+				far.layout = pcoll_layout_is_divided(layout) ? layout : NULL;
+				ck_assert_ptr_eq(pcoll_select(&near), pcoll_select(&far));
+				ck_assert_uint_eq(near.radix, far.radix);
+				ck_assert_uint_eq(near.piece_bytes, far.piece_bytes);
+			}
+		pcoll_layout_free(layout);
+	}
+}
+END_TEST
+
 /* -- prices ------------------------------------------------------------------------------------ */
 
 static const struct pcoll_costs costs = {
@@ -201,6 +234,7 @@ main(void)
 	TCase *tests = tcase_create("choice and prices");
 
 	tcase_add_test(tests, every_call_has_an_algorithm);
+	tcase_add_test(tests, reproducible_reductions_go_as_on_one_host);
 	tcase_add_test(tests, a_barrier_costs_its_rounds);
 	tcase_add_test(tests, near_messages_cost_less);
 	tcase_add_test(tests, prices_tell_small_from_large);
