@@ -20,6 +20,7 @@
 
 #include "runtime/util/spinlock.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct pcoll_barrier {
@@ -292,15 +293,29 @@ barrier_of(gex_TM_t tm)
 	return tm->barrier;
 }
 
+/* What a thread waits for that waits for a phase of a team, which lives as long. */
+static void
+barrier_describe(const void *object, uint64_t phase, char text_out[PSI_WHERE_BYTES])
+{
+	const struct pcoll_barrier *barrier = object;
+
+	snprintf(text_out, PSI_WHERE_BYTES, "barrier %llu of its team of %u",
+	         (unsigned long long)(phase - barrier->before), (unsigned)barrier->tm->size);
+}
+
 gex_Event_t
 pcoll_barrier_start(gex_TM_t tm)
 {
 	struct pcoll_barrier *barrier = barrier_of(tm);
 	const uint64_t phase = pcoll_barrier_begin(barrier, (struct pcoll_names){ .named = false });
+	gex_Event_t event;
 
-	return phases_finished(barrier) >= phase ? GEX_EVENT_INVALID
-	                                  : psi_event_new(pcoll_barrier_is_over, barrier, phase,
-	                                                  barrier->kind, tm->ep);
+	if (phases_finished(barrier) >= phase)
+		return GEX_EVENT_INVALID;
+	event = psi_event_new(pcoll_barrier_is_over, barrier, phase, barrier->kind, tm->ep);
+	if (tm != psi.tm)
+		event->describe = barrier_describe;
+	return event;
 }
 
 static bool
