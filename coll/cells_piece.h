@@ -29,6 +29,10 @@ pieces_in_cell(const struct pcoll_call *call, const struct pcoll_cells_kind *kin
 	return kind->src_blocks ? call->tm->size - !kind->own_piece : 1;
 }
 
+/* Between two members, half a room: the first piece is read sooner.  Where members share CPUs, each
+ * piece may cost a turn (docs/performance.md, Collectives by the targets). */
+enum { PIECE_OF_TWO_BYTES = PSI_CELL_ROOM_BYTES / 2 };
+
 /* All bytes if they fit, so that small operations divide nothing.  A reduction's pieces have whole
  * elements. */
 static inline size_t
@@ -41,6 +45,8 @@ piece_most(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
 	if (len_bytes <= PSI_CELL_ROOM_BYTES && len_bytes * in_cell <= PSI_CELL_ROOM_BYTES)
 		return len_bytes;
 	most = PSI_CELL_ROOM_BYTES / in_cell;
+	if (call->tm->size == 2 && most > PIECE_OF_TWO_BYTES)
+		most = PIECE_OF_TWO_BYTES;
 	return elem_bytes ? most / elem_bytes * elem_bytes : most;
 }
 
