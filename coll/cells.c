@@ -94,11 +94,12 @@ turn_give(struct pcoll_cells *cells)
 		cells->others_look = cells->busy = false;
 }
 
-/* Members that sleep read large cells at the same time as this one. */
+/* Members that sleep read large cells at the same time as this one.  Those of lists may be. */
 static bool
 cells_are_large(const struct pcoll_cells *cells)
 {
-	return cells->oldest && cells->oldest->call->len_bytes > PSI_CELL_LINE_BYTES;
+	return cells->oldest && (cells->oldest->call->len_bytes > PSI_CELL_LINE_BYTES ||
+	                         pcoll_call_has_lists(cells->oldest->call));
 }
 
 static void

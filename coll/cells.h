@@ -14,8 +14,8 @@
  * A cell is filled again when all members have passed the phase for which it was filled.  Each
  * tells how many phases it has passed in `taken', and with each cell that it fills.
  *
- * A call with lists of lengths takes one phase; what does not fit into a room follows by messages
- * (cells_blocks.c).
+ * A call with lists of lengths takes one phase; what does not fit into a room follows by messages,
+ * its *remainder* (cells_blocks.c).
  *
  * All members choose cells or messages alike, since single-valued arguments alone decide.
  *

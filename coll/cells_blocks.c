@@ -4,10 +4,10 @@
  * lengths.  A cell has all blocks of its member, one behind the other.  Where there is one for each
  * reader, a table of their ends follows.
  *
- * What does not fit into a room goes by messages, and the cell says so.  These are the *rest*: an
- * operation of the engine with the number of the call.  In a gather, the root and those members
+ * What does not fit into a room goes by messages, and the cell says so.  These are the *remainder*:
+ * an operation of the engine with the number of the call.  In a gather, the root and those members
  * make it whose cells say so; in the other operations every reader of such a cell, and its owner,
- * which are all members.  A rest begins with no meeting: cells bound how far members are apart.
+ * which are all members.  It begins with no meeting: cells bound how far members are apart.
  */
 #include "coll/cells_piece.h"
 #include "coll/differ.h"
@@ -27,28 +27,47 @@ struct block {
 	size_t len_bytes;
 };
 
-static struct block
-block_listed(const struct pcoll_counts *list, const void *buffer, gex_Rank_t rank)
+static size_t
+listed_bytes(const struct pcoll_counts *list, gex_Rank_t rank)
+{
+	return list->counts[rank] * list->unit_bytes;
+}
+
+static size_t
+listed_at(const struct pcoll_counts *list, gex_Rank_t rank)
 {
 	size_t at = 0;
 
 	if (list->displs)
-		at = list->displs[rank];
-	else
-		for (gex_Rank_t before = 0; before < rank; before++)
-			at += list->counts[before] * list->unit_bytes;
-	return (struct block){ (char *)((uintptr_t)buffer + at),
-		               list->counts[rank] * list->unit_bytes };
+		return list->displs[rank];
+	for (gex_Rank_t before = 0; before < rank; before++)
+		at += listed_bytes(list, before);
+	return at;
+}
+
+static struct block
+block_listed(const struct pcoll_counts *list, const void *buffer, gex_Rank_t rank)
+{
+	return (struct block){ (char *)((uintptr_t)buffer + listed_at(list, rank)),
+		               listed_bytes(list, rank) };
 }
 
 /* What this member has for `to'. */
+static size_t
+given_to_bytes(const struct cells_op *op, gex_Rank_t to)
+{
+	return op->kind->src_blocks ? listed_bytes(&op->call->src_counts, to)
+	                            : op->call->len_bytes;
+}
+
+/* What it has for itself. */
 static struct block
-block_given(const struct cells_op *op, gex_Rank_t to)
+block_of_own(const struct pcoll_cells *cells, const struct cells_op *op)
 {
 	const struct pcoll_call *call = op->call;
 
 	return op->kind->src_blocks
-	               ? block_listed(&call->src_counts, call->src, to)
+	               ? block_listed(&call->src_counts, call->src, cells->rank)
 	               : (struct block){ (char *)(uintptr_t)call->src, call->len_bytes };
 }
 
@@ -99,7 +118,7 @@ given_bytes(const struct pcoll_cells *cells, const struct cells_op *op)
 
 	for (gex_Rank_t to = 0; to < blocks_in_cell(cells, op); to++) {
 		const size_t len_bytes =
-			cell_has(cells, op, to) ? block_given(op, to).len_bytes : 0;
+			cell_has(cells, op, to) ? given_to_bytes(op, to) : 0;
 
 		fit = fit && len_bytes <= PSI_CELL_ROOM_BYTES;
 		all_bytes += len_bytes;
@@ -113,24 +132,28 @@ pcoll_cells_blocks_fill(struct pcoll_cells *cells, struct cells_op *op)
 {
 	struct psi_cell_line *line = &cells->own->line[cells->filled % PSI_CELLS];
 	const uint64_t all_bytes = given_bytes(cells, op);
+	const size_t *displs = op->kind->src_blocks ? op->call->src_counts.displs : NULL;
 	unsigned char *cell = line->listed.bytes;
 	block_end end = 0, *table;
+	size_t packed = 0;
 
 	line->listed.all_bytes = all_bytes;
 	if (all_bytes & BY_MESSAGES) {
-		op->has_rest = true;
+		op->has_remainder = true;
 		return;
 	}
 	if (cell_bytes(cells, op, all_bytes) > sizeof line->listed.bytes)
 		cell = pcoll_cells_room(cells, cells->rank, cells->filled);
 	table = (block_end *)(void *)(cell + table_at(all_bytes));
 	for (gex_Rank_t to = 0; to < blocks_in_cell(cells, op); to++) {
-		const struct block block = block_given(op, to);
+		const size_t len_bytes = given_to_bytes(op, to);
+		const size_t at = displs ? displs[to] : packed;
 
-		if (cell_has(cells, op, to) && block.len_bytes) {
-			piece_give(cells, cell + end, block.at, block.len_bytes);
-			end = (block_end)(end + block.len_bytes);
+		if (cell_has(cells, op, to) && len_bytes) {
+			piece_give(cells, cell + end, (const char *)op->call->src + at, len_bytes);
+			end = (block_end)(end + len_bytes);
 		}
+		packed += len_bytes;
 		if (op->kind->src_blocks)
 			table[to] = end;
 	}
@@ -140,19 +163,19 @@ pcoll_cells_blocks_fill(struct pcoll_cells *cells, struct cells_op *op)
 
 /* The root of a gather takes by messages what this cell does not have, and nothing else. */
 static void
-rest_note(const struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from)
+remainder_note(const struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from)
 {
 	const struct block wanted = block_wanted(op, from);
 
-	op->has_rest = true;
+	op->has_remainder = true;
 	if (op->call->what.operation != PCOLL_GATHER)
 		return;
-	if (!op->rest_list)
-		op->rest_list = calloc((size_t)2 * cells->size, sizeof *op->rest_list);
-	if (!op->rest_list)
+	if (!op->remainder_list)
+		op->remainder_list = calloc((size_t)2 * cells->size, sizeof *op->remainder_list);
+	if (!op->remainder_list)
 		psi_fatal("no memory for collectives of a team of %u", cells->size);
-	op->rest_list[from] = wanted.len_bytes;
-	op->rest_list[cells->size + from] = (size_t)(wanted.at - (char *)op->call->dst);
+	op->remainder_list[from] = wanted.len_bytes;
+	op->remainder_list[cells->size + from] = (size_t)(wanted.at - (char *)op->call->dst);
 }
 
 static void
@@ -190,7 +213,7 @@ pcoll_cells_block_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_
 		pcoll_lengths_differ(op->call->what, op->number, from, end - begin, cells->rank,
 		                     wanted.len_bytes);
 	if (!fits)
-		rest_note(cells, op, from);
+		remainder_note(cells, op, from);
 	else if (wanted.len_bytes)
 		block_take(op, wanted, cell + begin);
 }
@@ -198,44 +221,44 @@ pcoll_cells_block_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_
 void
 pcoll_cells_block_copy_own(const struct pcoll_cells *cells, const struct cells_op *op)
 {
-	const struct block from = block_given(op, cells->rank), to = block_wanted(op, cells->rank);
+	const struct block from = block_of_own(cells, op), to = block_wanted(op, cells->rank);
 
 	if (from.len_bytes && from.at != to.at)
 		psi_copy(to.at, from.at, from.len_bytes);
 }
 
-/* -- the rest ---------------------------------------------------------------------------------- */
+/* -- the remainder ----------------------------------------------------------------------------- */
 
 /* Meetings that the client asks for are phases of the cells. */
 static void
-rest_start(struct pcoll_cells *cells, struct cells_op *op)
+remainder_start(struct pcoll_cells *cells, struct cells_op *op)
 {
-	struct pcoll_call rest;
+	struct pcoll_call remainder;
 	struct block own;
 
-	pcoll_call_copy(&rest, op->call);
-	rest.in_all = rest.out_all = false;
-	rest.is_rest = true;
-	rest.rest_of = op->number;
-	if (op->rest_list) {
+	pcoll_call_copy(&remainder, op->call);
+	remainder.in_all = remainder.out_all = false;
+	remainder.is_remainder = true;
+	remainder.remainder_of = op->number;
+	if (op->remainder_list) {
 		own = block_wanted(op, cells->rank);
-		op->rest_list[cells->rank] = own.len_bytes;
-		op->rest_list[cells->size + cells->rank] =
+		op->remainder_list[cells->rank] = own.len_bytes;
+		op->remainder_list[cells->size + cells->rank] =
 			(size_t)(own.at - (char *)op->call->dst);
-		rest.dst_counts = (struct pcoll_counts){ op->rest_list,
-			                                 op->rest_list + cells->size, 1 };
+		remainder.dst_counts = (struct pcoll_counts){ op->remainder_list,
+			                                 op->remainder_list + cells->size, 1 };
 	}
-	pcoll_op_start(&rest, &op->rest, &op->rest_use);
-	free(op->rest_list);
-	op->rest_list = NULL;
+	pcoll_op_start(&remainder, &op->remainder, &op->remainder_use);
+	free(op->remainder_list);
+	op->remainder_list = NULL;
 }
 
 bool
-pcoll_cells_rest_is_over(struct pcoll_cells *cells, struct cells_op *op)
+pcoll_cells_remainder_is_over(struct pcoll_cells *cells, struct cells_op *op)
 {
-	if (PSI_LIKELY(!op->has_rest))
+	if (PSI_LIKELY(!op->has_remainder))
 		return true;
-	if (!op->rest)
-		rest_start(cells, op);
-	return pcoll_op_is_finished(op->rest, op->rest_use);
+	if (!op->remainder)
+		remainder_start(cells, op);
+	return pcoll_op_is_finished(op->remainder, op->remainder_use);
 }

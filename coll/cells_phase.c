@@ -321,7 +321,7 @@ blocks_read(struct pcoll_cells *cells, struct cells_op *op)
 			return false;
 		pcoll_cells_block_read(cells, op, from);
 	}
-	if (!pcoll_cells_rest_is_over(cells, op))
+	if (!pcoll_cells_remainder_is_over(cells, op))
 		return false;
 	op->reads = 0;
 	return true;

@@ -45,7 +45,7 @@ piece_most(const struct pcoll_call *call, const struct pcoll_cells_kind *kind)
 	if (len_bytes <= PSI_CELL_ROOM_BYTES && len_bytes * in_cell <= PSI_CELL_ROOM_BYTES)
 		return len_bytes;
 	most = PSI_CELL_ROOM_BYTES / in_cell;
-	if (call->tm->size == 2 && most > PIECE_OF_TWO_BYTES)
+	if (call->tm->size == 2 && most > PIECE_OF_TWO_BYTES && elem_bytes <= PIECE_OF_TWO_BYTES)
 		most = PIECE_OF_TWO_BYTES;
 	return elem_bytes ? most / elem_bytes * elem_bytes : most;
 }

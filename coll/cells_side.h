@@ -40,11 +40,11 @@ struct cells_op {
 	bool is_direct;                 /* this member's cells are, once it has filled one */
 	bool is_plain;                  /* one phase, whose cells are lines for all, and no
 	                                 * device */
-	bool has_rest;                  /* of a call with lists: some block that this member has or
+	bool has_remainder;             /* of a call with lists: some block that this member has or
 	                                 * wants goes by messages ... */
-	struct pcoll_op *rest;          /* ... these; NULL: not started yet */
-	uint64_t rest_use;
-	size_t *rest_list;              /* [2 * size] at the root of a gather: bytes and offsets of
+	struct pcoll_op *remainder;     /* ... these; NULL: not started yet */
+	uint64_t remainder_use;
+	size_t *remainder_list;         /* [2 * size] at the root of a gather: bytes and offsets of
 	                                 * such blocks; or NULL */
 };
 
@@ -183,7 +183,7 @@ void pcoll_cells_block_read(struct pcoll_cells *cells, struct cells_op *op, gex_
 /* Copies this member's own block. */
 void pcoll_cells_block_copy_own(const struct pcoll_cells *cells, const struct cells_op *op);
 /* All cells have been read.  True: nothing goes by messages any more. */
-bool pcoll_cells_rest_is_over(struct pcoll_cells *cells, struct cells_op *op);
+bool pcoll_cells_remainder_is_over(struct pcoll_cells *cells, struct cells_op *op);
 
 static inline bool
 cells_op_may_be_direct(const struct cells_op *op)
@@ -191,7 +191,7 @@ cells_op_may_be_direct(const struct cells_op *op)
 	return op->call->len_bytes >= CELLS_DIRECT_BYTES && !pcoll_call_has_lists(op->call);
 }
 
-/* May others wait for this member to read? */
+/* May others wait for this member to read, or for its messages? */
 static inline bool
 cells_op_is_awaited(const struct cells_op *op)
 {

@@ -158,9 +158,9 @@ op_describe_call(const struct pcoll_cells *cells, struct cells_op *op,
 	op->in_cell = pieces_in_cell(call, kind);
 	op->phases = (in_line ? 1 : pcoll_cells_pieces(call, kind)) + call->in_all + call->out_all;
 	op->is_plain = call_is_plain(call, kind);
-	op->has_rest = false;
-	op->rest = NULL;
-	op->rest_list = NULL;
+	op->has_remainder = false;
+	op->remainder = NULL;
+	op->remainder_list = NULL;
 }
 
 /* What other threads see of the operations; one more is started.  Returns its number, counted from

@@ -86,8 +86,8 @@ struct pcoll_call {
 	gex_Rank_t target;              /* of a permutation */
 	struct pcoll_reduction reduction;
 	struct pcoll_phase *phase;      /* of a barrier; NULL: the next call on the team */
-	uint32_t rest_of;               /* the messages of the call by cells with that number ... */
-	bool is_rest;                   /* ... if it is such */
+	bool is_remainder;              /* it carries the long blocks of a call by cells ... */
+	uint32_t remainder_of;          /* ... which has that number */
 	struct pcoll_attempt *attempt;  /* of a device, at a call by cells (device.h); or NULL */
 	bool in_all, out_all;           /* nothing moves before all called; done when all is
 	                                 * moved */

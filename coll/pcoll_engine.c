@@ -192,19 +192,19 @@ op_prepare(const struct pcoll_call *call)
 	pcoll_call_copy(&op->call, call);
 	op->team = call->phase ? call->phase->series : call->tm->id;
 	op->number = call->phase     ? call->phase->number
-	             : call->is_rest ? call->rest_of
+	             : call->is_remainder ? call->remainder_of
 	                             : call->tm->collectives;
 	pcoll_executor_open(op);
 	return op;
 }
 
 /* From here on notes find the operation.  The client orders the calls on a team, so its number has
- * stayed.  One that tries a device, or is the rest of a call, has the number of the call by cells,
- * which is counted there. */
+ * stayed.  One that tries a device, or is the remainder of a call, has the number of the call by
+ * cells, which is counted there. */
 static void
 op_enlist(struct pcoll_op *op)
 {
-	if (!op->call.phase && !op->call.attempt && !op->call.is_rest)
+	if (!op->call.phase && !op->call.attempt && !op->call.is_remainder)
 		op->call.tm->collectives++;
 	list_add(op);
 	pcoll_notes_claim(op);

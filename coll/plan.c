@@ -1,7 +1,7 @@
 /*
  * Plans.  A plan has a team of its own, with the members of the client's in the same ranks: so its
  * runs are ordered among themselves alone, and go by cells where the team gets some.  That team
- * keeps the schedule; one of a call with lists is made for each run.
+ * keeps the schedule; one of a call with lists is made for each run that needs messages.
  */
 #include "coll/pst.h"
 
@@ -107,30 +107,44 @@ pst_plan_start(pst_plan_t plan)
 	return pcoll_pst_start(&plan->call);
 }
 
-/* Does this rank need what one side of the call points to?  `rooted' are the operations of which
- * the root alone does. */
+/* Has one side of the call any bytes on this rank?  A side that has blocks has a list of them in
+ * calls with lists. */
 static bool
-plan_needs(pst_plan_t plan, const void *addr, enum pcoll_operation rooted,
-           enum pcoll_operation rooted_too)
+side_has_bytes(const struct pcoll_call *call, const struct pcoll_counts *list)
 {
-	const struct pcoll_call *call = &plan->call;
-	const bool of_root = call->what.operation == rooted || call->what.operation == rooted_too;
+	if (!pcoll_call_has_lists(call) || !list->counts)
+		return call->len_bytes != 0;
+	for (gex_Rank_t rank = 0; rank < call->tm->size; rank++)
+		if (list->counts[rank])
+			return true;
+	return false;
+}
 
-	if (!addr || (!call->len_bytes && !pcoll_call_has_lists(call)))
+/* Does this rank need what one side of the call points to?  Of two operations the root alone
+ * does. */
+static bool
+plan_needs(const struct pcoll_call *call, const void *addr, const struct pcoll_counts *list,
+           enum pcoll_operation of_root, enum pcoll_operation of_root_too)
+{
+	const enum pcoll_operation operation = call->what.operation;
+
+	if (!addr || !side_has_bytes(call, list))
 		return false;
-	return !of_root || call->tm->rank == call->root;
+	return (operation != of_root && operation != of_root_too) || call->tm->rank == call->root;
 }
 
 static bool
 plan_needs_dst(pst_plan_t plan)
 {
-	return plan_needs(plan, plan->call.dst, PCOLL_GATHER, PCOLL_REDUCE_TO_ONE);
+	return plan_needs(&plan->call, plan->call.dst, &plan->call.dst_counts, PCOLL_GATHER,
+	                  PCOLL_REDUCE_TO_ONE);
 }
 
 static bool
 plan_needs_src(pst_plan_t plan)
 {
-	return plan_needs(plan, plan->call.src, PCOLL_BROADCAST, PCOLL_SCATTER);
+	return plan_needs(&plan->call, plan->call.src, &plan->call.src_counts, PCOLL_BROADCAST,
+	                  PCOLL_SCATTER);
 }
 
 int

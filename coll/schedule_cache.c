@@ -139,7 +139,7 @@ call_weight(const struct pcoll_call *call)
 
 /* A barrier comes first if the client asks for it, before calls since all met last become too many,
  * and with checks, where its notes tell neighbours of calls that differ.  Not all members may take
- * part in the rest of a call by cells, and cells bound how many of them there are. */
+ * part in the remainder of a call, and cells bound how many of these there are. */
 static bool
 call_needs_all_in(const struct pcoll_call *call)
 {
@@ -147,7 +147,7 @@ call_needs_all_in(const struct pcoll_call *call)
 		return false;
 	if (call->attempt)
 		return call->in_all;    /* its schedule sends no payload */
-	if (call->is_rest)
+	if (call->is_remainder)
 		return false;
 	return call->in_all || psi.checks ||
 	       call->tm->ahead_bytes + call_weight(call) >= AHEAD_CALLS * PCOLL_EAGER_BYTES;
@@ -167,14 +167,14 @@ call_meets(const struct pcoll_call *call)
 	}
 }
 
-/* Behind the above.  Phases of the job's barriers and rests are not among the calls of their team,
- * and attempts of devices leave nothing to keep. */
+/* Behind the above.  Phases of the job's barriers and remainders are not among the calls of their
+ * team, and attempts of devices leave nothing to keep. */
 static void
 call_count_ahead(const struct pcoll_call *call, bool in_all)
 {
 	gex_TM_t tm = call->tm;
 
-	if (call->phase || call->attempt || call->is_rest)
+	if (call->phase || call->attempt || call->is_remainder)
 		return;
 	tm->ahead_bytes = call_meets(call) ? 0 : (in_all ? 0 : tm->ahead_bytes) + call_weight(call);
 }

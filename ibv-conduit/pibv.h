@@ -164,8 +164,11 @@ void pibv_hello_left(struct psi_conduit *conduit, const struct ibv_wc *wc);
 /* -- pibv_knock.c: paths on which no datagram arrives ------------------------------------------ */
 
 /* Looks whether one has turned out to be such, which ends the job; in each poll that has time for
- * it, and before a sleep.  The caller holds the guard. */
-void pibv_knock_look(struct psi_conduit *conduit);
+ * it, and before a sleep.  Of the time since the last look, most_ns count at most.  The caller
+ * holds the guard, here and below. */
+void pibv_knock_look(struct psi_conduit *conduit, uint64_t most_ns);
+/* A hello has come from there, so that path is not dead. */
+void pibv_knock_hello_came(struct psi_conduit *conduit, uint32_t process);
 
 /* -- pibv_connection.c ------------------------------------------------------------------------- */
 

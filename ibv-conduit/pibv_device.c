@@ -38,7 +38,8 @@ struct search {
 	char lack[PIBV_LACK_BYTES];     /* ... and why it was not taken */
 };
 
-/* Hosts have ports that nobody uses, and these are down.  The user asks about the others. */
+/* Keeps the reason of the port that came nearest to being taken.  Hosts have ports that nobody
+ * uses, and these are down; the user asks about the others. */
 static void __attribute__((format(printf, 3, 4)))
 lack_note(struct search *search, enum step step, const char *format, ...)
 {

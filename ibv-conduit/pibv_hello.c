@@ -36,6 +36,8 @@ enum {
 _Static_assert(ROUTE_BYTES + sizeof(struct pibv_hello) <= SLOT_BYTES, "it fits");
 
 static const uint64_t tell_after_ns = 10000000000, look_up_ns = 30000000000;
+/* Knocks are messages to the keeper, and a rank may have many silent peers. */
+static const uint64_t knock_apart_ns = 10000000;
 
 static char *
 slot_at(const struct psi_conduit *conduit, uint32_t slot)
@@ -237,8 +239,8 @@ hello_refused(struct psi_conduit *conduit, uint32_t process, int code)
 	pibv_lose(conduit);
 }
 
-/* What finds no room is sent when its time comes again. */
-static void
+/* False: it has not left; what finds no room is sent when its time comes again. */
+static bool
 hello_send(struct psi_conduit *conduit, struct pibv_connection *connection)
 {
 	const struct pibv_card *card = &conduit->cards[connection->process];
@@ -256,7 +258,7 @@ hello_send(struct psi_conduit *conduit, struct pibv_connection *connection)
 
 	if (conduit->lost || conduit->hello.failed || conduit->hello.sent >= PIBV_HELLOS ||
 	    !has_handle(conduit, connection))
-		return;
+		return false;
 	memcpy(slot_at(conduit, slot), &hello, sizeof hello);
 	wr.wr.ud.ah = connection->ah;
 	wr.wr.ud.remote_qpn = card->qp;
@@ -264,10 +266,11 @@ hello_send(struct psi_conduit *conduit, struct pibv_connection *connection)
 	code = ibv_post_send(conduit->hello.qp, &wr, &bad);
 	if (code) {
 		hello_refused(conduit, connection->process, code);
-		return;
+		return false;
 	}
 	conduit->hello.sent++;
 	conduit->hello.next++;
+	return true;
 }
 
 /* Slots are used in turn, and datagrams leave in their order. */
@@ -304,7 +307,7 @@ void
 pibv_hello_start(struct psi_conduit *conduit, struct pibv_connection *connection)
 {
 	hello_enlist(conduit, connection);
-	hello_send(conduit, connection);
+	(void)hello_send(conduit, connection);
 }
 
 /* A peer that makes no calls does not answer either, so this ends nothing.  A peer that makes calls
@@ -312,16 +315,30 @@ pibv_hello_start(struct psi_conduit *conduit, struct pibv_connection *connection
 static void
 silence_tell(struct psi_conduit *conduit, struct pibv_connection *connection, uint64_t now_ns)
 {
-	if (now_ns - connection->hello_since_ns < tell_after_ns)
-		return;
-	conduit->services->knock(connection->process);
-	if (connection->told)
+	if (connection->told || now_ns - connection->hello_since_ns < tell_after_ns)
 		return;
 	connection->told = true;
 	conduit->services->log("ibv: rank %u (%s) has not answered for 10 s: it makes no calls, or "
 	                       "datagrams from port %u of %s do not reach it", connection->process,
 	                       conduit->services->host_name(connection->process),
 	                       conduit->rails[0].port_number, conduit->devices[0].name);
+}
+
+/* One that brings a knock waits for its turn, if another has just been sent. */
+static void
+hello_repeat(struct psi_conduit *conduit, struct pibv_connection *connection, uint64_t now_ns)
+{
+	silence_tell(conduit, connection, now_ns);
+	if (connection->told && now_ns - conduit->knock.sent_ns < knock_apart_ns) {
+		connection->hello_at_ns = conduit->knock.sent_ns + knock_apart_ns;
+		return;
+	}
+	connection->hellos++;
+	connection->hello_at_ns = now_ns + interval_of(conduit, connection);
+	if (!hello_send(conduit, connection) || !connection->told)
+		return;
+	conduit->knock.sent_ns = now_ns;
+	conduit->services->knock(connection->process);
 }
 
 void
@@ -337,12 +354,8 @@ pibv_hello_advance(struct psi_conduit *conduit)
 			*link = connection->next_hello;
 			continue;
 		}
-		if (now_ns >= connection->hello_at_ns) {
-			silence_tell(conduit, connection, now_ns);
-			connection->hellos++;
-			connection->hello_at_ns = now_ns + interval_of(conduit, connection);
-			hello_send(conduit, connection);
-		}
+		if (now_ns >= connection->hello_at_ns)
+			hello_repeat(conduit, connection, now_ns);
 		link = &connection->next_hello;
 	}
 }
@@ -368,7 +381,7 @@ done_tell(struct psi_conduit *conduit, struct pibv_connection *connection)
 	};
 
 	if (pibv_message_send(conduit, connection, &nothing, NULL) != PSI_OK)
-		hello_send(conduit, connection);
+		(void)hello_send(conduit, connection);
 }
 
 static void
@@ -391,7 +404,7 @@ hello_take(struct psi_conduit *conduit, const struct pibv_hello *hello)
 	if (connection->state == PIBV_CONNECTED)
 		done_tell(conduit, connection);
 	else
-		hello_send(conduit, connection);
+		(void)hello_send(conduit, connection);
 }
 
 static void
@@ -400,10 +413,12 @@ hello_read(struct psi_conduit *conduit, uint32_t slot, size_t len_bytes)
 	struct pibv_hello hello;
 
 	memcpy(&hello, slot_at(conduit, slot) + ROUTE_BYTES, sizeof hello);
-	if (!hello_is_sound(conduit, &hello, len_bytes))
+	if (!hello_is_sound(conduit, &hello, len_bytes)) {
 		pibv_count(conduit, PSI_COUNT_DROPPED);
-	else if (!conduit->lost)
+	} else if (!conduit->lost) {
+		pibv_knock_hello_came(conduit, hello.process);
 		hello_take(conduit, &hello);
+	}
 }
 
 void

@@ -159,7 +159,7 @@ depth_of(const struct psi_conduit *conduit, const struct ibv_device_attr *limits
 	return depth;
 }
 
-/* The same. */
+/* What a completion queue has room for besides. */
 static uint32_t
 receives_of(const struct psi_conduit *conduit, const struct ibv_device_attr *limits)
 {

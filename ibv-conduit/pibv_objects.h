@@ -259,6 +259,7 @@ struct psi_conduit {
 		uint64_t heard_ns;              /* ... and has done so last; 0: nobody */
 		uint64_t looked_ns;             /* at the last look */
 		uint64_t listened_ns;           /* for so long this process has polled since */
+		uint64_t sent_ns;               /* this process has knocked last, at any */
 	} knock;
 	struct pibv_short sends;
 	struct pibv_connection *made;           /* all */

@@ -11,6 +11,7 @@
 
 enum {
 	POLLS_PER_EVENTS = 1024,        /* after so many polls the device is asked for events */
+	LOOK_MOST_NS = 100000000,       /* who polls makes so many polls in less than this */
 };
 
 /* A message that a poll is about to deliver: a Short, whose receive buffer is given back already,
@@ -367,7 +368,7 @@ chores_do(struct psi_conduit *conduit, struct pibv_done *done)
 	if (conduit->polls % POLLS_PER_EVENTS)
 		return;
 	pibv_events_read(conduit);
-	pibv_knock_look(conduit);
+	pibv_knock_look(conduit, LOOK_MOST_NS);
 	if (conduit->striped)
 		pibv_stripes_watch(conduit);
 }

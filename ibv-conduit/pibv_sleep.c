@@ -65,7 +65,7 @@ pibv_wait_on(struct psi_conduit *conduit, int *fd_out, uint64_t *most_ns_out)
 	psi_guard_lock(&conduit->guard);
 	pibv_work_flush_wanted(conduit, true);
 	pibv_events_read(conduit);
-	pibv_knock_look(conduit);
+	pibv_knock_look(conduit, look_ns);
 	if (conduit->striped)
 		pibv_stripes_watch(conduit);
 	empty = queue_is_empty(conduit);

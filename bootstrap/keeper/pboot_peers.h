@@ -14,8 +14,7 @@
  *
  * A knock that finds no room is lost, since who knocks does so again.  All else is kept as state,
  * which the loop looks at in each turn (pboot_peers_tell).  So it is told later if the overlay has
- * no room now.  In a job of one host these functions do
- * nothing.
+ * no room now.  In a job of one host these functions do nothing.
  */
 #ifndef PBOOT_PEERS_H
 #define PBOOT_PEERS_H
@@ -133,9 +132,9 @@ void pboot_peers_gather_tell(struct pboot_keeper *keeper);
 /* The exchange area, mapped at the first call; NULL: there is no memory. */
 struct pboot_area *pboot_peers_area(struct pboot_keeper *keeper);
 
-/* pboot_peers_knock.c.  knock: a rank of this host knocks at a rank of the job.  knocked: such a
- * frame has come. */
-void pboot_peers_knock(struct pboot_keeper *keeper, uint32_t rank, uint32_t at);
+/* pboot_peers_knock.c.  knock: a rank of this host knocks at `to', a rank of the job.  knocked: such
+ * a frame has come. */
+void pboot_peers_knock(struct pboot_keeper *keeper, uint32_t local_rank, uint32_t to);
 void pboot_peers_knocked(struct pboot_keeper *keeper, const struct pboot_overlay_event *event);
 
 #endif

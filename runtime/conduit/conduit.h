@@ -224,7 +224,8 @@ struct psi_services {
 	/* For a process that gets no answer from another.  knock: tells that one so by another way
 	 * than the network; it may be lost, so it is said again while there is no answer.
 	 * knocker: who has told this process so since the last call, the last of them, or
-	 * PSI_NO_PEER; as cheap as a look at a word. */
+	 * PSI_NO_PEER; as cheap as a look at a word.  Neither waits, and both may be called in a
+	 * lock of the conduit. */
 	void (*knock)(uint32_t process);
 	uint32_t (*knocker)(void);
 	/* The calling thread's counts, for a conduit whose job->counts is NULL; valid until the

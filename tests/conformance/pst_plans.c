@@ -98,6 +98,14 @@ rebound_to_nothing(void)
 	PT_OK(pst_plan_rebind(plan, NULL, NULL));
 	gex_Event_Wait(pst_plan_start(plan));
 	pst_plan_free(plan, 0);
+	/* with lists, where a rank's block is empty: all but that of rank 0 are */
+	for (gex_Rank_t rank = 0; rank < pt.size; rank++)
+		counts[rank] = rank ? 0 : sizeof own;
+	PT_OK(pst_gather_allv_plan(pt.tm, result, counts, NULL, &own, counts[pt.rank], &plan,
+	                           PST_PLAN_REBIND));
+	PT_OK(pst_plan_rebind(plan, result, pt.rank ? NULL : &own));
+	gex_Event_Wait(pst_plan_start(plan));
+	pst_plan_free(plan, 0);
 }
 
 /* The arrays may go once the plan is made; a run of no bytes is none. */

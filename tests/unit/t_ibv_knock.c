@@ -5,6 +5,7 @@
 #include "tests/unit/ibv_rig.h"
 #include "tests/unit/main.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum { TELL_S = 10, LISTEN_S = 20, LATER_S = 5, POLLS_PER_LOOK = 1024 };
@@ -16,16 +17,18 @@ never(unsigned number)
 	return 0;
 }
 
-/* A second, in which each of the ranks polls for long enough to look, if it polls. */
+/* A second, in each tenth of which each of the ranks polls for long enough to look, if it polls. */
 static void
 second_passes(bool zero_polls, bool one_polls)
 {
-	rig_pass_ns(RIG_SECOND_NS);
-	for (unsigned poll = 0; poll < POLLS_PER_LOOK; poll++) {
-		if (zero_polls)
-			rig_turn(0);
-		if (one_polls)
-			rig_turn(1);
+	for (unsigned tenth = 0; tenth < 10; tenth++) {
+		rig_pass_ns(RIG_SECOND_NS / 10);
+		for (unsigned poll = 0; poll < POLLS_PER_LOOK; poll++) {
+			if (zero_polls)
+				rig_turn(0);
+			if (one_polls)
+				rig_turn(1);
+		}
 	}
 }
 
@@ -111,6 +114,83 @@ START_TEST(knocks_that_stop_are_forgotten)
 }
 END_TEST
 
+/* Hellos that are far apart are awaited for longer; the last that was lost does not end the job. */
+static unsigned
+none_of_the_first(unsigned number)
+{
+	return number >= 14;
+}
+
+START_TEST(hellos_far_apart_are_awaited)
+{
+	rig_set(PSI_NO_PEER, "GASNET_CONNECT_RETRANS_MAX", "40000000");
+	rig_start(2);
+	mock.fate = none_of_the_first;
+	rig_talk(0, 1);
+	for (unsigned second = 0; second < 120; second++)
+		second_passes(true, true);
+	ck_assert_uint_eq(rig_ranks[1].told_lost, 0);
+	mock.fate = never;
+	for (unsigned second = 0; second < 200 && !rig_are_connected(0, 1); second++)
+		second_passes(true, true);
+	ck_assert(rig_are_connected(0, 1) || strstr(rig_ranks[1].lost_why, "in 120 s"));
+}
+END_TEST
+
+/* A hello has come, so the path is not dead, whatever the device says of the way back. */
+START_TEST(hello_that_came_ends_a_knock)
+{
+	rig_start(2);
+	mock.fate = never;
+	for (unsigned second = 0; second < LISTEN_S - 2; second++) {
+		rig_ranks[1].knocker = 0;
+		second_passes(false, true);
+	}
+	pibv_knock_hello_came(rig_ranks[1].conduit, 0);
+	for (unsigned second = 0; second < 4; second++) {
+		rig_ranks[1].knocker = 0;
+		second_passes(false, true);
+	}
+	ck_assert_uint_eq(rig_ranks[1].told_lost, 0);
+}
+END_TEST
+
+/* Nobody knocks where no hello leaves. */
+START_TEST(no_hello_no_knock)
+{
+	rig_start(2);
+	mock_device_of(0)->refuse[MOCK_POST_DATAGRAM] = ENOMEM;
+	rig_talk(0, 1);
+	for (unsigned second = 0; second < 40; second++)
+		second_passes(true, true);
+	ck_assert_uint_eq(rig_ranks[1].knocks, 0);
+	ck_assert_uint_eq(rig_ranks[1].told_lost, 0);
+}
+END_TEST
+
+/* All silent peers are knocked at, one at a time. */
+START_TEST(knocks_take_turns)
+{
+	rig_start(4);
+	mock.fate = never;
+	for (uint32_t to = 1; to < 4; to++)
+		rig_talk(0, to);
+	for (unsigned second = 0; second < TELL_S + 1; second++)
+		second_passes(true, false);
+	for (unsigned step = 0; step < 500; step++) {
+		const unsigned before = rig_ranks[1].knocks + rig_ranks[2].knocks +
+		                        rig_ranks[3].knocks;
+
+		rig_pass_ns(RIG_SECOND_NS / 100);
+		rig_turn(0);
+		ck_assert_uint_le(rig_ranks[1].knocks + rig_ranks[2].knocks +
+		                  rig_ranks[3].knocks, before + 1);
+	}
+	for (uint32_t to = 1; to < 4; to++)
+		ck_assert_uint_ge(rig_ranks[to].knocks, 4);
+}
+END_TEST
+
 /* Of three, two knock at once: the first is listened to, and the other changes nothing. */
 START_TEST(second_knocker_does_not_disturb)
 {
@@ -136,6 +216,10 @@ main(void)
 	tcase_add_loop_test(tests, peer_that_computes_ends_nothing, 0, 2);
 	tcase_add_test(tests, path_that_comes_back_ends_nothing);
 	tcase_add_test(tests, knocks_that_stop_are_forgotten);
+	tcase_add_test(tests, hellos_far_apart_are_awaited);
+	tcase_add_test(tests, hello_that_came_ends_a_knock);
+	tcase_add_test(tests, no_hello_no_knock);
+	tcase_add_test(tests, knocks_take_turns);
 	tcase_add_test(tests, second_knocker_does_not_disturb);
 	return unit_run("ibv knock", tests);
 }
