@@ -132,8 +132,8 @@ void pboot_peers_gather_tell(struct pboot_keeper *keeper);
 /* The exchange area, mapped at the first call; NULL: there is no memory. */
 struct pboot_area *pboot_peers_area(struct pboot_keeper *keeper);
 
-/* pboot_peers_knock.c.  knock: a rank of this host knocks at `to', a rank of the job.  knocked: such
- * a frame has come. */
+/* pboot_peers_knock.c.  knock: a rank of this host knocks at `to', a rank of the job.  knocked:
+ * such a frame has come. */
 void pboot_peers_knock(struct pboot_keeper *keeper, uint32_t local_rank, uint32_t to);
 void pboot_peers_knocked(struct pboot_keeper *keeper, const struct pboot_overlay_event *event);
 
