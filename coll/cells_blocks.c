@@ -161,15 +161,12 @@ pcoll_cells_blocks_fill(struct pcoll_cells *cells, struct cells_op *op)
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-/* The root of a gather takes by messages what this cell does not have, and nothing else. */
+/* Puts the block of `from' on the list of those that the root of a gather takes by messages. */
 static void
-remainder_note(const struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from)
+remainder_list_add(const struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from)
 {
 	const struct block wanted = block_wanted(op, from);
 
-	op->has_remainder = true;
-	if (op->call->what.operation != PCOLL_GATHER)
-		return;
 	if (!op->remainder_list)
 		op->remainder_list = calloc((size_t)2 * cells->size, sizeof *op->remainder_list);
 	if (!op->remainder_list)
@@ -212,10 +209,11 @@ pcoll_cells_block_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_
 	if (PSI_UNLIKELY(end - begin != wanted.len_bytes && (fits || !op->kind->src_blocks)))
 		pcoll_lengths_differ(op->call->what, op->number, from, end - begin, cells->rank,
 		                     wanted.len_bytes);
-	if (!fits)
-		remainder_note(cells, op, from);
-	else if (wanted.len_bytes)
+	op->has_remainder = op->has_remainder || !fits;
+	if (fits && wanted.len_bytes)
 		block_take(op, wanted, cell + begin);
+	if (!fits && op->call->what.operation == PCOLL_GATHER)
+		remainder_list_add(cells, op, from);
 }
 
 void
@@ -234,17 +232,13 @@ static void
 remainder_start(struct pcoll_cells *cells, struct cells_op *op)
 {
 	struct pcoll_call remainder;
-	struct block own;
 
 	pcoll_call_copy(&remainder, op->call);
 	remainder.in_all = remainder.out_all = false;
 	remainder.is_remainder = true;
 	remainder.remainder_of = op->number;
 	if (op->remainder_list) {
-		own = block_wanted(op, cells->rank);
-		op->remainder_list[cells->rank] = own.len_bytes;
-		op->remainder_list[cells->size + cells->rank] =
-			(size_t)(own.at - (char *)op->call->dst);
+		remainder_list_add(cells, op, cells->rank);     /* its own is in each gather */
 		remainder.dst_counts = (struct pcoll_counts){ op->remainder_list,
 			                                 op->remainder_list + cells->size, 1 };
 	}

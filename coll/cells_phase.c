@@ -146,15 +146,17 @@ own_copy(const struct pcoll_cells *cells, struct cells_op *op)
 	const char *own;
 	char *to;
 
-	if (op->owes_own && PSI_UNLIKELY(pcoll_call_has_lists(op->call))) {
-		pcoll_cells_block_copy_own(cells, op);
-	} else if (op->owes_own) {
-		own = src_block(op, cells->rank);
-		to = dst_block(op, cells->rank);
-		if (own != to)
-			psi_copy(to, own, op->call->len_bytes);
-	}
+	if (!op->owes_own)
+		return;
 	op->owes_own = false;
+	if (PSI_UNLIKELY(pcoll_call_has_lists(op->call))) {
+		pcoll_cells_block_copy_own(cells, op);
+		return;
+	}
+	own = src_block(op, cells->rank);
+	to = dst_block(op, cells->rank);
+	if (own != to)
+		psi_copy(to, own, op->call->len_bytes);
 }
 
 /* Does it carry the blocks of a call with lists? */

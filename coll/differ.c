@@ -59,7 +59,7 @@ pcoll_signatures_differ(uint32_t number, const struct pcoll_signature *own,
 	arguments_differ(call, number, peers, own);
 }
 
-/* Of calls with lists alone: of others, heads of cells and notes have compared the lengths. */
+/* Only calls with lists come here.  Heads of cells and notes compare the lengths of all others. */
 void
 pcoll_lengths_differ(struct pcoll_what what, uint32_t number, uint32_t from, uint64_t sent_bytes,
                      uint32_t to, uint64_t expected_bytes)

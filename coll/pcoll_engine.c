@@ -191,9 +191,9 @@ op_prepare(const struct pcoll_call *call)
 	op->use++;
 	pcoll_call_copy(&op->call, call);
 	op->team = call->phase ? call->phase->series : call->tm->id;
-	op->number = call->phase     ? call->phase->number
+	op->number = call->phase          ? call->phase->number
 	             : call->is_remainder ? call->remainder_of
-	                             : call->tm->collectives;
+	                                  : call->tm->collectives;
 	pcoll_executor_open(op);
 	return op;
 }
@@ -275,7 +275,7 @@ pcoll_start(const struct pcoll_call *call)
 	gex_Event_t event;
 	uint64_t use;
 
-	if (kind && (PSI_LIKELY(!pcoll_device) || pcoll_call_has_lists(call)))
+	if (kind && PSI_LIKELY(!pcoll_device))
 		return pcoll_cells_start(call, kind);
 	if (kind)
 		return start_with_device(call, kind);

@@ -63,7 +63,7 @@ legacy_check_side(const struct legacy *legacy, const char *name, const void *add
 		psi_check_buffer(addr, bytes, name, legacy->name);
 }
 
-/* In place is what copies the own block to itself. */
+/* A buffer in place has the own block where the other one has it. */
 static void
 legacy_check_overlap(const struct legacy *legacy, const struct pcoll_call *call, size_t dst_blocks,
                      size_t src_blocks)

@@ -87,7 +87,7 @@ pcoll_builder_find(enum pcoll_operation operation, const char *name)
 bool
 pcoll_device_serves_call(const struct pcoll_call *call)
 {
-	return pcoll_device_serves_near(&(struct pcoll_shape){
+	return !pcoll_call_has_lists(call) && pcoll_device_serves_near(&(struct pcoll_shape){
 		.operation = call->what.operation, .size = call->tm->size,
 		.len_bytes = call->len_bytes, .ordered = call->reduction.ordered,
 		.reproducible = call->reproducible && call->reduction.combine });
@@ -103,8 +103,7 @@ pcoll_cells_choose(const struct pcoll_call *call)
 	    (call->reproducible && call->reduction.combine))
 		return NULL;
 	/* what software does is compared where it stands behind the device step */
-	if (PSI_UNLIKELY(pcoll_device && pcoll_device->verifies && !pcoll_call_has_lists(call) &&
-	                 pcoll_device_serves_call(call)))
+	if (PSI_UNLIKELY(pcoll_device && pcoll_device->verifies && pcoll_device_serves_call(call)))
 		return NULL;
 	return pcoll_cells_pieces(call, kind) ? kind : NULL;
 }

@@ -11,7 +11,7 @@
 
 enum {
 	POLLS_PER_EVENTS = 1024,        /* after so many polls the device is asked for events */
-	LOOK_MOST_NS = 100000000,       /* who polls makes so many polls in less than this */
+	LOOK_MOST_NS = 100000000,       /* such time counts as polled, at most (pibv_knock.c) */
 };
 
 /* A message that a poll is about to deliver: a Short, whose receive buffer is given back already,

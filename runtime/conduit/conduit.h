@@ -221,11 +221,11 @@ struct psi_services {
 	 * polls drive above the conduits has work; and how long at most (0: no bound).  Asked
 	 * directly before the sleep. */
 	unsigned (*device_fds)(int *fds_out, uint64_t *most_ns_out);
-	/* For a process that gets no answer from another.  knock: tells that one so by another way
-	 * than the network; it may be lost, so it is said again while there is no answer.
-	 * knocker: who has told this process so since the last call, the last of them, or
-	 * PSI_NO_PEER; as cheap as a look at a word.  Neither waits, and both may be called in a
-	 * lock of the conduit. */
+	/* For a process that gets no answer from another.  knock tells that one so by another way
+	 * than the network.  A knock may be lost, so it is repeated while there is no answer.
+	 * knocker returns the process that has knocked last since the call before, or PSI_NO_PEER.
+	 * It costs a look at a word.  Neither waits, and both may be called in a lock of the
+	 * conduit. */
 	void (*knock)(uint32_t process);
 	uint32_t (*knocker)(void);
 	/* The calling thread's counts, for a conduit whose job->counts is NULL; valid until the

@@ -36,15 +36,22 @@ port_up(unsigned index, unsigned port)
 }
 
 static void
+device_opens(struct pibv_device *found_out, struct pibv_rail *rail_out)
+{
+	char lack[PIBV_LACK_BYTES];
+
+	rig_as(0);
+	ck_assert_msg(pibv_device_open(&rig_services, NULL, found_out, rail_out, lack,
+	                               sizeof lack), "%s", lack);
+}
+
+static void
 opens_at(const char *name, unsigned port)
 {
 	struct pibv_device found;
 	struct pibv_rail rail;
-	char lack[PIBV_LACK_BYTES];
 
-	rig_as(0);
-	ck_assert_msg(pibv_device_open(&rig_services, NULL, &found, &rail, lack, sizeof lack),
-	              "%s", lack);
+	device_opens(&found, &rail);
 	ck_assert_str_eq(found.name, name);
 	ck_assert_uint_eq(rail.port_number, port);
 	pibv_device_close(&found);
@@ -57,11 +64,8 @@ took_address(uint32_t index, const char *why)
 {
 	struct pibv_device found;
 	struct pibv_rail rail;
-	char lack[PIBV_LACK_BYTES];
 
-	rig_as(0);
-	ck_assert_msg(pibv_device_open(&rig_services, NULL, &found, &rail, lack, sizeof lack),
-	              "%s", lack);
+	device_opens(&found, &rail);
 	ck_assert_uint_eq(rail.gid.gid_index, index);
 	ck_assert_msg(strstr(rail.reason, why) != NULL, "%s", rail.reason);
 	pibv_device_close(&found);

@@ -32,6 +32,29 @@ second_passes(bool zero_polls, bool one_polls)
 	}
 }
 
+static void
+seconds_pass(unsigned seconds, bool zero_polls, bool one_polls)
+{
+	for (unsigned second = 0; second < seconds; second++)
+		second_passes(zero_polls, one_polls);
+}
+
+static void
+nobody_is_lost(void)
+{
+	ck_assert_uint_eq(rig_ranks[0].told_lost, 0);
+	ck_assert_uint_eq(rig_ranks[1].told_lost, 0);
+}
+
+/* The two connect, and all is well a minute later. */
+static void
+both_go_on(void)
+{
+	rig_wait_connected(0, 1);
+	seconds_pass(60, true, true);
+	nobody_is_lost();
+}
+
 /* After 30 s, by the rank that listens, with the name of the one that is not heard. */
 START_TEST(dead_path_ends_the_job)
 {
@@ -58,8 +81,7 @@ START_TEST(dead_way_back_ends_the_job)
 	rig_start(2);
 	mock.fate = from_one_side;
 	rig_talk(0, 1);
-	for (unsigned second = 0; second < TELL_S + LISTEN_S + LATER_S; second++)
-		second_passes(true, true);
+	seconds_pass(TELL_S + LISTEN_S + LATER_S, true, true);
 	ck_assert_uint_eq(rig_ranks[1].told_lost, 0);
 	ck_assert_uint_eq(rig_ranks[0].lost, 1);
 }
@@ -75,11 +97,7 @@ START_TEST(peer_that_computes_ends_nothing)
 		second_passes(true, _i && second % 60 == 0);
 	ck_assert_uint_ge(rig_ranks[1].knocks, 200);
 	mock.hold_datagrams = false;
-	rig_wait_connected(0, 1);
-	for (unsigned second = 0; second < 60; second++)
-		second_passes(true, true);
-	ck_assert_uint_eq(rig_ranks[0].told_lost, 0);
-	ck_assert_uint_eq(rig_ranks[1].told_lost, 0);
+	both_go_on();
 }
 END_TEST
 
@@ -89,14 +107,9 @@ START_TEST(path_that_comes_back_ends_nothing)
 	rig_start(2);
 	mock.fate = never;
 	rig_talk(0, 1);
-	for (unsigned second = 0; second < TELL_S + LISTEN_S / 2; second++)
-		second_passes(true, true);
+	seconds_pass(TELL_S + LISTEN_S / 2, true, true);
 	mock.fate = NULL;
-	rig_wait_connected(0, 1);
-	for (unsigned second = 0; second < 60; second++)
-		second_passes(true, true);
-	ck_assert_uint_eq(rig_ranks[0].told_lost, 0);
-	ck_assert_uint_eq(rig_ranks[1].told_lost, 0);
+	both_go_on();
 }
 END_TEST
 
@@ -127,8 +140,7 @@ START_TEST(hellos_far_apart_are_awaited)
 	rig_start(2);
 	mock.fate = none_of_the_first;
 	rig_talk(0, 1);
-	for (unsigned second = 0; second < 120; second++)
-		second_passes(true, true);
+	seconds_pass(120, true, true);
 	ck_assert_uint_eq(rig_ranks[1].told_lost, 0);
 	mock.fate = never;
 	for (unsigned second = 0; second < 200 && !rig_are_connected(0, 1); second++)
@@ -161,8 +173,7 @@ START_TEST(no_hello_no_knock)
 	rig_start(2);
 	mock_device_of(0)->refuse[MOCK_POST_DATAGRAM] = ENOMEM;
 	rig_talk(0, 1);
-	for (unsigned second = 0; second < 40; second++)
-		second_passes(true, true);
+	seconds_pass(40, true, true);
 	ck_assert_uint_eq(rig_ranks[1].knocks, 0);
 	ck_assert_uint_eq(rig_ranks[1].told_lost, 0);
 }
@@ -175,8 +186,7 @@ START_TEST(knocks_take_turns)
 	mock.fate = never;
 	for (uint32_t to = 1; to < 4; to++)
 		rig_talk(0, to);
-	for (unsigned second = 0; second < TELL_S + 1; second++)
-		second_passes(true, false);
+	seconds_pass(TELL_S + 1, true, false);
 	for (unsigned step = 0; step < 500; step++) {
 		const unsigned before = rig_ranks[1].knocks + rig_ranks[2].knocks +
 		                        rig_ranks[3].knocks;
@@ -191,7 +201,7 @@ START_TEST(knocks_take_turns)
 }
 END_TEST
 
-/* Of three, two knock at once: the first is listened to, and the other changes nothing. */
+/* Two ranks knock in turns.  The rank listens to the first, and the other changes nothing. */
 START_TEST(second_knocker_does_not_disturb)
 {
 	rig_start(3);
