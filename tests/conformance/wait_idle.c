@@ -1,13 +1,20 @@
 /*
  * Who waits does not burn the CPU, and wakes soon: in a barrier, in
  * BLOCKUNTIL and in gex_Event_Wait all ranks but one wait for the last.
+ *
+ * How soon a machine can wake so many is measured beside each wait, without the library: the ranks
+ * sleep on one futex.
  */
 #include "tests/lib/pt.h"
 
 #include <gasnet_tools.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum { REQ_WAKE = 128, REQ_REPORT };
-enum { IN_BARRIER, IN_BLOCKUNTIL, IN_EVENT_WAIT, IN_NAMED_BARRIER, PLACES };
+enum { IN_BARRIER, IN_BLOCKUNTIL, IN_EVENT_WAIT, IN_NAMED_BARRIER, PLACES, IN_FUTEX = PLACES };
 
 static volatile int woken;
 static pt_count reports;
@@ -39,10 +46,30 @@ cause_time(void)
 	return (volatile uint64_t *)(void *)pt.base;
 }
 
+/* Where all ranks sleep without the library: in the segment of the last. */
+static uint32_t *
+futex_word(void)
+{
+	return (uint32_t *)(void *)(pt.peers[pt.size - 1].local + 16);
+}
+
+static void
+futex_wait(uint32_t round)
+{
+	uint32_t seen;
+
+	while ((seen = __atomic_load_n(futex_word(), __ATOMIC_ACQUIRE)) != round)
+		(void)syscall(SYS_futex, futex_word(), FUTEX_WAIT, seen, NULL, NULL, 0);
+}
+
 static void
 cause(int place, int round)
 {
 	*cause_time() = pt_now_ns();
+	if (place == IN_FUTEX) {
+		__atomic_store_n(futex_word(), (uint32_t)round, __ATOMIC_RELEASE);
+		(void)syscall(SYS_futex, futex_word(), FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	}
 	if (place == IN_BLOCKUNTIL)
 		for (gex_Rank_t rank = 0; rank < pt.size; rank++)
 			PT_OK(gex_AM_RequestShort1(pt.tm, rank, REQ_WAKE, 0, round));
@@ -61,8 +88,11 @@ wait_in(int place, int round)
 	case IN_EVENT_WAIT:
 		gex_Event_Wait(gex_Coll_BarrierNB(pt.tm, 0));
 		break;
-	default:
+	case IN_NAMED_BARRIER:
 		PT_OK(gasnet_barrier(round, 0));
+		break;
+	default:
+		futex_wait((uint32_t)round);
 	}
 }
 
@@ -107,11 +137,14 @@ agree(int verdict)
 	return *(volatile int *)(void *)(pt.base + 8);
 }
 
-/* Ranks that share a CPU wake one after the other. */
+/*
+ * Ranks that share a CPU wake one after the other, each through more code than the futex's caller,
+ * none of it in the caches after so long a sleep.
+ */
 static double
-late_limit_ms(void)
+late_limit_ms(double futex_ms)
 {
-	return 5 + 0.25 * pt.size / gasnett_cpu_count();
+	return 5 + 0.25 * pt.size / gasnett_cpu_count() + 3 * futex_ms;
 }
 
 /* The machine may be busy with something else: the best of several tries counts. */
@@ -119,20 +152,23 @@ static void
 one_place(int place, const char *name, unsigned wait_ms)
 {
 	static int round;
-	double late_ms = 1e9, cpu = 1e9;
 	int good = 0;
 
 	for (int attempt = 0; attempt < 5 && !good; attempt++) {
+		double futex_ms;
+
+		one_wait(IN_FUTEX, ++round, wait_ms / 2);
+		futex_ms = worst_late_ms;
 		one_wait(place, ++round, attempt ? wait_ms / 2 : wait_ms);
-		late_ms = worst_late_ms < late_ms ? worst_late_ms : late_ms;
-		cpu = worst_cpu < cpu ? worst_cpu : cpu;
-		good = agree(late_ms < late_limit_ms() && cpu < 0.02);
-	}
-	if (pt.rank == 0) {
-		printf("%s: all awake within %.2f ms, at most %.2f %% of a CPU\n", name, late_ms,
-		       100 * cpu);
-		PT_UNDER(late_ms, late_limit_ms());
-		PT_UNDER(cpu, 0.02);
+		good = agree(worst_late_ms < late_limit_ms(futex_ms) && worst_cpu < 0.02);
+		if (pt.rank == 0)
+			printf("%s: all awake within %.2f ms, from a futex %.2f; at most %.2f %% "
+			       "of a CPU\n",
+			       name, worst_late_ms, futex_ms, 100 * worst_cpu);
+		if (pt.rank == 0 && (good || attempt == 4)) {
+			PT_UNDER(worst_late_ms, late_limit_ms(futex_ms));
+			PT_UNDER(worst_cpu, 0.02);
+		}
 	}
 }
 
