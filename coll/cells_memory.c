@@ -133,25 +133,14 @@ pcoll_cells_make_room(struct psi_cells *own, uint32_t place)
 	return *entry;
 }
 
-/* A member that fills a cell in another phase than its reader thinks may have no rooms. */
-static void __attribute__((noreturn, cold))
-room_is_missing(uint32_t place)
-{
-	char whose[PSI_PLACE_TEXT];
-
-	psi_place_text(place, whose);
-	psi_fatal("a collective of %s passes other arguments than this rank's; let all members "
-	          "pass the same sizes and flags (PST_CHECK=1 tells what differs)", whose);
-}
-
+/* A cell has told of the rooms (V1), and that its call is the reader's, which uses rooms in the
+ * same phases. */
 unsigned char *
 pcoll_cells_map_room(const struct psi_cells *cells, uint32_t place)
 {
 	const uint64_t key = atomic_load_explicit(&cells->room_key, memory_order_relaxed);
 	unsigned char **entry;
 
-	if (PSI_UNLIKELY(!key))
-		room_is_missing(place);
 	psi_spinlock_lock(&lock);
 	entry = room_entry(cells, place);
 	if (!*entry)

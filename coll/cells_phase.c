@@ -97,12 +97,20 @@ pcoll_cells_room(struct pcoll_cells *cells, gex_Rank_t rank, uint64_t phase)
 	return peer->room + (size_t)(phase % PSI_CELLS) * PSI_CELL_ROOM_BYTES;
 }
 
-enum { CALL_LEN_BITS = 64 - PCOLL_WHAT_BITS };
+/* What its cells say of a call: the bytes of all of it, how it synchronises, what it is. */
+enum {
+	CALL_LEN_BITS = 62 - PCOLL_WHAT_BITS,
+	CALL_IN_ALL_AT = CALL_LEN_BITS,
+	CALL_OUT_ALL_AT,
+	CALL_WHAT_AT
+};
 
 uint64_t
 pcoll_cells_word(const struct pcoll_call *call, size_t call_bytes)
 {
-	return (uint64_t)pcoll_what_number(call->what) << CALL_LEN_BITS | call_bytes;
+	return (uint64_t)pcoll_what_number(call->what) << CALL_WHAT_AT |
+	       (uint64_t)call->out_all << CALL_OUT_ALL_AT |
+	       (uint64_t)call->in_all << CALL_IN_ALL_AT | call_bytes;
 }
 
 static void
@@ -225,19 +233,25 @@ pcoll_cells_fill(struct pcoll_cells *cells)
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
+/* A member of the call with this word. */
+static struct pcoll_signature
+signature_of(uint64_t word, gex_Rank_t rank)
+{
+	return (struct pcoll_signature){
+		.rank = rank, .what = pcoll_what_of((uint32_t)(word >> CALL_WHAT_AT)),
+		.len_bytes = word & (((uint64_t)1 << CALL_LEN_BITS) - 1),
+		.form = (word >> CALL_IN_ALL_AT & 1 ? PCOLL_FORM_IN_ALL : 0) |
+		        (word >> CALL_OUT_ALL_AT & 1 ? PCOLL_FORM_OUT_ALL : 0),
+	};
+}
+
 /* The k-th call on a team is the same call everywhere.  Cells do not tell the root. */
 static void __attribute__((noreturn, cold))
 call_differs(const struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from,
              uint64_t other)
 {
-	const uint64_t len_mask = ((uint64_t)1 << CALL_LEN_BITS) - 1;
-	const struct pcoll_signature own = {
-		.rank = cells->rank, .what = op->call->what, .len_bytes = op->call_bytes,
-	};
-	const struct pcoll_signature peers = {
-		.rank = from, .what = pcoll_what_of((uint32_t)(other >> CALL_LEN_BITS)),
-		.len_bytes = other & len_mask,
-	};
+	const struct pcoll_signature own = signature_of(op->word, cells->rank);
+	const struct pcoll_signature peers = signature_of(other, from);
 
 	pcoll_signatures_differ(op->number, &own, &peers);
 }

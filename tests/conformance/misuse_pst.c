@@ -308,8 +308,8 @@ static const struct pt_misuse cases[] = {
 	  "pst_plan_free: a run of the plan is not over; synchronise it first", 1 },
 	{ "other_way", PT_ALWAYS, 2, other_way,
 	  "an exchange that one member alone begins with all others",
-	  "a collective of rank 1 passes other arguments than this rank's; let all members pass "
-	  "the same sizes and flags (PST_CHECK=1 tells what differs)",
+	  "pst_exchange: call * on its team, in which rank 0 and rank 1 synchronise in different "
+	  "ways; let all members pass the same flags",
 	  1 },
 	{ "other_counts", PT_CHECKED, 2, other_counts, "counts that differ between two members",
 	  "pst_scatterv: call * on its team, in which rank 0 sends 16 bytes to rank 1, which "
