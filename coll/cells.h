@@ -121,7 +121,7 @@ unsigned char *pcoll_cells_map_room(const struct psi_cells *cells, uint32_t plac
 
 extern const struct psi_module pcoll_cells_module;
 
-/* -- pieces (cells_phase.c) -------------------------------------------------------------------- */
+/* -- pieces (cells_start.c) -------------------------------------------------------------------- */
 
 /* How many pieces the call takes; 0: what has to be in one piece does not fit into a cell or goes
  * by messages sooner, or the job's memory has no rooms. */

@@ -1,6 +1,6 @@
 /*
  * Which bytes of a call a phase moves, and where they lie in the buffers of this member, for the
- * two files that move them: cells_phase.c and cells_direct.c.
+ * files that move them: cells_fill.c, cells_read.c, cells_direct.c and cells_blocks.c.
  */
 #ifndef PCOLL_CELLS_PIECE_H
 #define PCOLL_CELLS_PIECE_H

@@ -1,6 +1,6 @@
 /*
- * A member's side of the collectives by cells, for the two files that advance it: cells.c and
- * cells_phase.c.
+ * A member's side of the collectives by cells, for the files that advance it: cells.c and what it
+ * calls.
  */
 #ifndef PCOLL_CELLS_SIDE_H
 #define PCOLL_CELLS_SIDE_H
@@ -140,7 +140,7 @@ void pcoll_cells_inbox_take(struct pcoll_cells *cells);
 uint64_t pcoll_cells_ops_start(struct pcoll_cells *cells, const struct pcoll_call *call,
                                const struct pcoll_cells_kind *kind, bool has_turn);
 
-/* cells_phase.c.  Carries out a plain operation that is the only one, as far as cells are there.
+/* cells_read.c.  Carries out a plain operation that is the only one, as far as cells are there.
  * True: its phase is passed.  Else it is to be put behind `oldest'; *filled_out: its phase is
  * filled. */
 bool pcoll_cells_carry_out(struct pcoll_cells *cells, struct cells_op *op, bool *filled_out);
@@ -148,11 +148,11 @@ bool pcoll_cells_carry_out(struct pcoll_cells *cells, struct cells_op *op, bool 
 void pcoll_cells_count_finished(struct pcoll_cells *cells);
 /* The operation, which is in no list, has passed its phases. */
 void pcoll_cells_op_end(struct pcoll_cells *cells, struct cells_op *op);
-/* Operation and bytes of the whole call, which all members agree on. */
+/* Operation, synchronisation and bytes of the whole call, which all members agree on. */
 uint64_t pcoll_cells_word(const struct pcoll_call *call, size_t call_bytes);
 
-/* cells_phase.c: fill what may be filled, and read what is there.  True: something has changed.  By
- * the thread that advances it. */
+/* cells_fill.c, cells_read.c: fill what may be filled, and read what is there.  True: something has
+ * changed.  By the thread that advances it. */
 bool pcoll_cells_fill(struct pcoll_cells *cells);
 bool pcoll_cells_read(struct pcoll_cells *cells);
 /* Divides a call; returns how many parts it has, 0 for none.  cells may be NULL before the first

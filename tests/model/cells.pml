@@ -1,14 +1,14 @@
 /*
- * A cell of a collective: one member fills it for two phases, another reads it in both.  Files: coll/cells_phase.c.  The
- * member has one cell here, so that it waits for the reading before it fills it again.
+ * A cell of a collective: one member fills it for two phases, another reads it in both.  The member has one cell here, so
+ * that it waits for the reading before it fills it again.  Files: coll/cells_fill.c, coll/cells_read.c, coll/cells_phase.h.
  *
  * Proven: in each phase the reader finds what the member filled it with for that phase.
  *
  * Switch   in the code
- *   V1       cell_publish in cells_phase.c: behind what the cell is filled with
- *   V2       cell_head in cells_phase.c: before the cell is read
- *   V3       phase_pass in cells_phase.c: behind the reading
- *   V4       member_taken in cells_phase.c: before the cell is filled again, or src is the client's again
+ *   V1       cell_publish in cells_fill.c: behind what the cell is filled with
+ *   V2       cell_head in cells_read.c: before the cell is read
+ *   V3       phase_pass in cells_read.c: behind the reading
+ *   V4       member_taken in cells_phase.h: before the cell is filled again, or src is the client's again
  */
 #define PROCS	2
 #define WORDS	3

@@ -34,10 +34,10 @@
  *                the team that uses the words next
  *   X5, X6       op_retire, pcoll_op_is_finished in pcoll_engine.c: what a collective wrote, to the thread that
  *                synchronises it
- *   V5, V6       pcoll_cells_count_finished in cells_phase.c, pcoll_cells_finished in cells_side.h: the same of one by cells
+ *   V5, V6       pcoll_cells_count_finished in cells_read.c, pcoll_cells_finished in cells_side.h: the same of one by cells
  *   V7, V8       phase_copy, pcoll_cells_read_direct in cells_direct.c: a room that was filled for a member that cannot
  *                read src
- *   V9, V10      attempt_finish in executor.c, attempt_end in cells_phase.c: what a device wrote for a call by cells
+ *   V9, V10      attempt_finish in executor.c, attempt_end in cells_phase.h: what a device wrote for a call by cells
  *   T1, T2       poff_tree_given_back, poff_tree_taken in evict.c: an entry of the list of a host's trees, to the rank
  *                that takes it next
  *   T3, T4       poff_tree_given_back, team_awaits_room in evict.c: what a provider gave back, to who joins next
