@@ -108,22 +108,37 @@ barrier_wake(const struct pcoll_shm_barrier *shm_barrier)
 
 /* -- many -------------------------------------------------------------------------------------- */
 
+/* Counts in, with names to combine.  Returns the word before. */
+static uint64_t
+count_in_with_names(_Atomic uint64_t *word, struct pcoll_names names)
+{
+	uint64_t before = atomic_load_explicit(word, memory_order_relaxed), after;
+
+	do {
+		after = flag_word_of(pcoll_names_combine(pcoll_names_of(before), names),
+		                     (before >> PCOLL_NAMES_BITS) + 1);
+	} while (!atomic_compare_exchange_weak_explicit(word, &before, after,
+	                                                memory_order_acq_rel, /* G1 to the last */
+	                                                memory_order_relaxed));
+	return before;
+}
+
 /* Counts in one of `all'.  Returns whether it is the last, with the names of all; then the word is
- * back at zero. */
+ * back at zero, which others find behind G2.  Without names it asks for the word's line once. */
 static bool
 count_in(_Atomic uint64_t *word, uint32_t all, struct pcoll_names *names)
 {
-	uint64_t before = atomic_load_explicit(word, memory_order_relaxed), after;
-	uint64_t count;
+	const uint64_t before =
+		pcoll_names_word(*names)
+			? count_in_with_names(word, *names)
+			: atomic_fetch_add_explicit(word, (uint64_t)1 << PCOLL_NAMES_BITS,
+		                                    memory_order_acq_rel); /* G1 to the last */
 
-	do {
-		count = (before >> PCOLL_NAMES_BITS) + 1;
-		after = flag_word_of(pcoll_names_combine(pcoll_names_of(before), *names), count);
-	} while (!atomic_compare_exchange_weak_explicit(word, &before, count == all ? 0 : after,
-	                                                memory_order_acq_rel, /* G1 to the last */
-	                                                memory_order_relaxed));
-	*names = pcoll_names_of(after);
-	return count == all;
+	if ((before >> PCOLL_NAMES_BITS) + 1 < all)
+		return false;
+	*names = pcoll_names_combine(pcoll_names_of(before), *names);
+	atomic_store_explicit(word, 0, memory_order_relaxed);
+	return true;
 }
 
 static void

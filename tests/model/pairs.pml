@@ -261,9 +261,11 @@ proctype stepper()
 /* FLAG counts who has entered, FLAG + 1 is the last complete phase. */
 inline enter_shm_barrier(me, phase)
 {
-	modify(me, FLAG, G1, value, (value == 1 -> 0 : value + 1));
+	modify(me, FLAG, G1, value, value + 1);
 	if
-	:: value == 1 -> store(me, FLAG + 1, phase, G2)
+	:: value == 1 ->
+		store(me, FLAG, 0, RLX);
+		store(me, FLAG + 1, phase, G2)
 	:: else ->
 		do
 		:: mem[FLAG + 1] == phase ->
