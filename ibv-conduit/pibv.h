@@ -102,6 +102,8 @@ void pibv_describe(struct psi_conduit *conduit, char *text, size_t text_bytes);
 /* -- pibv_limits.c: sizes and counts, by settings and by what the device has ------------------- */
 
 void pibv_limits_choose(struct psi_conduit *conduit);
+/* Entries of the completion queue; bounds requests that ask for a completion by what it holds. */
+int pibv_limits_cq_entries(struct psi_conduit *conduit);
 /* Lowers the limits that all rails share to what a further rail's device can do. */
 void pibv_limits_share(struct psi_conduit *conduit, const struct pibv_rail *rail);
 /* The number of a setting that the runtime has checked; `fallback' if it is unset. */

@@ -136,11 +136,32 @@ hello_limits(struct psi_conduit *conduit)
 	                                                  MOST_US);
 }
 
-/* What completes besides receive buffers, where send queues have so many requests (cq_entries). */
+/* A completion queue has room for a completion of each receive buffer, and of what this counts: of
+ * each datagram; and where send queues have so many requests, of all of a connection that breaks,
+ * each of whose requests tells. */
+static uint64_t
+fixed_completions(uint32_t depth)
+{
+	return 2 * PIBV_HELLOS + 4 * (uint64_t)depth;
+}
+
+/* ... and of requests that ask for one, a send queue's at least. */
 static uint64_t
 other_completions(uint32_t depth)
 {
-	return 2 * PIBV_HELLOS + 5 * (uint64_t)depth;
+	return fixed_completions(depth) + depth;
+}
+
+int
+pibv_limits_cq_entries(struct psi_conduit *conduit)
+{
+	const uint64_t most = (uint64_t)conduit->devices[0].limits.max_cqe;
+	const uint64_t fixed = conduit->receive_count + fixed_completions(conduit->depth);
+
+	if (fixed + conduit->signals_most > most)
+		conduit->signals_most = most > fixed + conduit->depth ? (uint32_t)(most - fixed)
+		                                                      : conduit->depth;
+	return (int)psi_least(fixed + conduit->signals_most, most);
 }
 
 /* A completion queue has room for what the queues hold. */

@@ -42,20 +42,6 @@ pibv_fd_unblock(int fd)
 	return fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-/* Room for a completion of each receive buffer and datagram, and of the requests that ask for one;
- * and for those of a connection that breaks, each of whose requests tells. */
-static int
-cq_entries(struct psi_conduit *conduit)
-{
-	const uint32_t most = (uint32_t)conduit->devices[0].limits.max_cqe;
-	const uint32_t fixed = conduit->receive_count + 2 * PIBV_HELLOS + 4 * conduit->depth;
-
-	if (fixed + conduit->signals_most > most)
-		conduit->signals_most = most > fixed + conduit->depth ? most - fixed
-		                                                      : conduit->depth;
-	return (int)(fixed + conduit->signals_most < most ? fixed + conduit->signals_most : most);
-}
-
 /* False: what is missing is in *what_out, and why in errno. */
 static bool
 queues_open(struct psi_conduit *conduit, const char **what_out)
@@ -72,7 +58,7 @@ queues_open(struct psi_conduit *conduit, const char **what_out)
 	if (!(conduit->channel = ibv_create_comp_channel(first->context)))
 		return false;
 	*what_out = "completion queue";
-	if (!(first->cq = ibv_create_cq(first->context, cq_entries(conduit), NULL,
+	if (!(first->cq = ibv_create_cq(first->context, pibv_limits_cq_entries(conduit), NULL,
 	                                conduit->channel, 0)))
 		return false;
 	*what_out = "shared receive queue";
