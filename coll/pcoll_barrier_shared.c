@@ -172,7 +172,8 @@ phase_is_told(const struct pcoll_shm_barrier *shm_barrier, uint64_t phase,
 
 /* -- few --------------------------------------------------------------------------------------- */
 
-/* Goes on from the first rank that was not seen. */
+/* Goes on from the first rank that was not seen.  A word like this rank's own, as all are of a phase
+ * without names, has nothing to combine. */
 static bool
 phase_looks(struct pcoll_shm_barrier *shm_barrier, uint64_t phase)
 {
@@ -181,6 +182,8 @@ phase_looks(struct pcoll_shm_barrier *shm_barrier, uint64_t phase)
 			atomic_load_explicit(rank_flag_of(shm_barrier, shm_barrier->seen, phase),
 		                             memory_order_acquire); /* G5: acquire, from G4 below */
 
+		if (PSI_LIKELY(word == shm_barrier->own))
+			continue;
 		if (!word_is_of_phase(word, phase))
 			return false;
 		shm_barrier->gathered =
@@ -278,8 +281,8 @@ pcoll_shm_barrier_enter(struct pcoll_shm_barrier *shm_barrier, uint64_t phase,
 	shm_barrier->seen = 0;
 	shm_barrier->fenced = false;
 	shm_barrier->gathered = names;
-	atomic_store_explicit(rank_flag_of(shm_barrier, shm_barrier->rank, phase),
-	                      flag_word_of(names, phase & UINT16_MAX),
+	shm_barrier->own = flag_word_of(names, phase & UINT16_MAX);
+	atomic_store_explicit(rank_flag_of(shm_barrier, shm_barrier->rank, phase), shm_barrier->own,
 	                      memory_order_release); /* G4: release, to G5 in phase_looks */
 }
 

@@ -20,6 +20,7 @@ struct pcoll_shm_barrier {
 	uint64_t sleeps;                /* of the calling thread, when it entered */
 	uint32_t seen;                  /* with flags: all ranks below it are in this phase */
 	bool fenced;                    /* ... and this one has looked behind its fence */
+	uint64_t own;                   /* what this rank's flag says */
 	struct pcoll_names gathered;
 };
 
