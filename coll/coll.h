@@ -212,8 +212,8 @@ void pcoll_notes_claim(struct pcoll_op *op);
 struct pcoll_note *pcoll_notes_collect(struct pcoll_op *op, struct pcoll_note *list);
 /* Ends the note's life. */
 void pcoll_note_give_back(struct pcoll_note *note);
-/* Counts a call of this member that needs no notes: a barrier by flags. */
-void pcoll_pass(gex_TM_t tm);
+/* Counts a call of this member that needs no notes: a barrier by flags, called by `api'. */
+void pcoll_pass(gex_TM_t tm, enum pcoll_api api);
 /* Sends a message or asks for room; for notes and data. */
 bool pcoll_send(struct pcoll_op *op, gex_Rank_t to, struct psi_am *am);
 

@@ -280,14 +280,15 @@ barrier_take(gex_TM_t tm)
 }
 
 static struct pcoll_barrier *
-barrier_of(gex_TM_t tm)
+barrier_of(gex_TM_t tm, enum pcoll_api api)
 {
 	if (tm == psi.tm)
 		return &of_job[PLAIN];
 	if (PSI_UNLIKELY(psi.checks) &&
 	    atomic_load_explicit(&tm->group->barrier_area->left, memory_order_relaxed))
-		psi_fatal("gex_Coll_BarrierNB: another member has destroyed the team; let all "
-		          "members finish their calls before gex_TM_Destroy");
+		psi_fatal("%s: another member has destroyed the team; let all members finish "
+		          "their calls before gex_TM_Destroy",
+		          pcoll_call_name((struct pcoll_what){ PCOLL_BARRIER, api }));
 	if (!tm->barrier)
 		tm->barrier = barrier_take(tm);
 	return tm->barrier;
@@ -304,9 +305,9 @@ barrier_describe(const void *object, uint64_t phase, char text_out[PSI_WHERE_BYT
 }
 
 gex_Event_t
-pcoll_barrier_start(gex_TM_t tm)
+pcoll_barrier_start(gex_TM_t tm, enum pcoll_api api)
 {
-	struct pcoll_barrier *barrier = barrier_of(tm);
+	struct pcoll_barrier *barrier = barrier_of(tm, api);
 	const uint64_t phase = pcoll_barrier_begin(barrier, (struct pcoll_names){ .named = false });
 	gex_Event_t event;
 

@@ -9,6 +9,7 @@
 #ifndef PCOLL_BARRIER_H
 #define PCOLL_BARRIER_H
 
+#include "coll/operation.h"
 #include "coll/pcoll_names.h"
 
 #include "runtime/process/module.h"
@@ -19,7 +20,7 @@ struct pcoll_barrier;
 extern const struct psi_module pcoll_barrier_module;
 
 /* The next phase of the plain barrier of the job, or of a team that shares memory. */
-gex_Event_t pcoll_barrier_start(gex_TM_t tm);
+gex_Event_t pcoll_barrier_start(gex_TM_t tm, enum pcoll_api api);
 
 /* The named barrier of the job.  One phase at a time is started. */
 struct pcoll_barrier *pcoll_barrier_named(void);

@@ -22,8 +22,8 @@ pcoll_team_barrier(gex_TM_t tm, enum pcoll_api api)
 {
 	if (tm != psi.tm && !tm->group->barrier_area)
 		return barrier_by_messages(tm, api);
-	pcoll_pass(tm);
-	return pcoll_barrier_start(tm);
+	pcoll_pass(tm, api);
+	return pcoll_barrier_start(tm, api);
 }
 
 gex_Event_t

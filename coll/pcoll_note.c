@@ -123,14 +123,35 @@ note_differs(const struct pcoll_signature *own, const struct pcoll_note *note)
 	pcoll_signatures_differ(note->number, own, &peers);
 }
 
-/* A barrier by flags, which sends no notes. */
-static void __attribute__((noreturn, cold))
-note_finds_barrier(gex_TM_t tm, const struct pcoll_note *note)
-{
-	const struct pcoll_signature own = { .rank = tm->rank,
-		                             .what = { PCOLL_BARRIER, PCOLL_GEX } };
+enum { BARRIERS_KEPT = 64 };    /* the bits of tm->pst_barriers */
 
-	note_differs(&own, note);
+/* Notes the next call, a barrier by flags, which sends no notes. */
+static void
+barrier_keep(gex_TM_t tm, enum pcoll_api api)
+{
+	const uint64_t bit = (uint64_t)1 << tm->collectives % BARRIERS_KEPT;
+
+	tm->pst_barriers = api == PCOLL_PST ? tm->pst_barriers | bit : tm->pst_barriers & ~bit;
+}
+
+/* By which interface the barrier with that number was called; PCOLL_APIS: too long ago. */
+static enum pcoll_api
+barrier_api(gex_TM_t tm, uint32_t number)
+{
+	if (tm->collectives - number > BARRIERS_KEPT)
+		return PCOLL_APIS;
+	return tm->pst_barriers >> number % BARRIERS_KEPT & 1 ? PCOLL_PST : PCOLL_GEX;
+}
+
+static void __attribute__((noreturn, cold))
+note_finds_barrier(gex_TM_t tm, const struct pcoll_note *note, enum pcoll_api api)
+{
+	const struct pcoll_signature peers = note_signature(note);
+	const struct pcoll_signature own = { .rank = tm->rank, .what = { PCOLL_BARRIER, api } };
+
+	if (api == PCOLL_APIS)          /* the peer's call has a name */
+		pcoll_signatures_differ(note->number, &peers, &own);
+	pcoll_signatures_differ(note->number, &own, &peers);
 }
 
 /* The k-th call on a team is the same call everywhere. */
@@ -157,13 +178,13 @@ note_keep_early(struct pcoll_note *note, gex_Token_t token)
 		if (!tm)
 			psi_team_is_gone(token->arrival->source);
 		if (note->number < tm->collectives)
-			note_finds_barrier(tm, note);
+			note_finds_barrier(tm, note, barrier_api(tm, note->number));
 	}
 	note_push(&early, note);
 }
 
 void
-pcoll_pass(gex_TM_t tm)
+pcoll_pass(gex_TM_t tm, enum pcoll_api api)
 {
 	if (PSI_LIKELY(!psi.checks)) {
 		tm->collectives++;
@@ -172,7 +193,8 @@ pcoll_pass(gex_TM_t tm)
 	pcoll_lock();
 	for (const struct pcoll_note *note = early; note; note = note->next)
 		if (note->number == tm->collectives && note->team == tm->id && note->to == tm->rank)
-			note_finds_barrier(tm, note);
+			note_finds_barrier(tm, note, api);
+	barrier_keep(tm, api);
 	tm->collectives++;
 	pcoll_unlock();
 }

@@ -65,6 +65,8 @@ struct gex_TM_s {
 	uint32_t collectives; /* that this member has called; under the lock of coll/, but for
 	                                 * barriers in the barrier area without checks, which take
 	                                 * none */
+	uint64_t pst_barriers;          /* with checks, under the same lock: bit k % 64 is set if
+	                                 * call k was a pst_barrier by flags, 64 calls back */
 	struct pcoll_barrier *barrier;  /* of teams with a barrier area; NULL before its first
 	                                 * barrier */
 	struct pcoll_cells *cells;      /* of teams that have some; NULL before the first call */

@@ -227,6 +227,44 @@ other_offsets(void)
 	pst_gather_all(pt.tm, pt.base + 64 + 8 * pt.rank, pt.base, 8, PST_SINGLE);
 }
 
+/* Run by both: rank 0 makes calls of barriers, and `before' of them before rank 1's broadcast; with
+ * 0 that comes first. */
+static void
+barrier_of_one(unsigned before)
+{
+	const unsigned late = before ? 0 : 1;
+
+	pt_start(NULL, NULL, NULL, 0, 1);
+	if (pt.rank == 0)
+		for (unsigned i = 0; i < before; i++)
+			(void)pst_barrier_nb(pt.tm, 0);
+	if (pt.rank == 1 && late)
+		(void)pst_bcast_nb(pt.tm, 1, words, words, 8, 0);
+	gasnet_barrier(0, GASNET_BARRIERFLAG_ANONYMOUS);
+	if (pt.rank == 0)
+		pst_barrier(pt.tm, 0);
+	else
+		pst_bcast(pt.tm, 1, words, words, 8, 0);
+}
+
+static void barrier_later(void) { barrier_of_one(0); }
+static void barrier_before(void) { barrier_of_one(1); }
+static void barriers_long_before(void) { barrier_of_one(70); }
+
+/* Run by both: a plan of a barrier at rank 0 is one of a broadcast at rank 1. */
+static void
+barrier_plan(void)
+{
+	pst_plan_t plan;
+
+	pt_start(NULL, NULL, NULL, 0, 1);
+	if (pt.rank == 0)
+		PT_OK(pst_barrier_plan(pt.tm, &plan, 0));
+	else
+		PT_OK(pst_bcast_plan(pt.tm, 1, words, words, 8, &plan, 0));
+	gex_Event_Wait(pst_plan_start(plan));
+}
+
 static const struct pt_misuse cases[] = {
 	{ "two_modes", PT_ALWAYS, 1, two_modes, "two ways to synchronise before a broadcast",
 	  "pst_bcast: flags 0x5 have two of PST_IN_*, of PST_OUT_*, or SINGLE and LOCAL; pass one "
@@ -318,6 +356,26 @@ static const struct pt_misuse cases[] = {
 	{ "one_target", PT_CHECKED, 2, one_target, "a permutation of two members to one",
 	  "pst_permute: call * on its team, to which rank 0 and rank 1 both pass target 0; let "
 	  "each rank be the target of one",
+	  1 },
+	{ "barrier_later", PT_CHECKED, 2, barrier_later,
+	  "a barrier where another member has begun a broadcast",
+	  "pst_barrier: call * on its team, which is pst_bcast at its rank 1; let all members make "
+	  "the same calls in the same order",
+	  1 },
+	{ "barrier_before", PT_CHECKED, 2, barrier_before,
+	  "a broadcast where another member has begun a barrier",
+	  "pst_barrier: call * on its team, which is pst_bcast at its rank 1; let all members make "
+	  "the same calls in the same order",
+	  1 },
+	{ "barriers_long_before", PT_CHECKED, 2, barriers_long_before,
+	  "the same, and many more barriers",
+	  "pst_bcast: call * on its team, which is another at its rank 0; let all members make the "
+	  "same calls in the same order",
+	  1 },
+	{ "barrier_plan", PT_CHECKED, 2, barrier_plan,
+	  "the start of a barrier's plan where another member starts that of a broadcast",
+	  "pst_barrier: call * on its team, which is pst_bcast at its rank 1; let all members make "
+	  "the same calls in the same order",
 	  1 },
 	{ "other_offsets", PT_CHECKED, 2, other_offsets,
 	  "single addresses at different offsets",

@@ -169,6 +169,7 @@ split_and_set(void)
 
 static void split_it(gex_TM_t tm) { (void)gex_TM_Split(new_tms, tm, 0, 0, NULL, 0, NO_SCRATCH); }
 static void start_barrier(gex_TM_t tm) { gex_Event_Wait(gex_Coll_BarrierNB(tm, 0)); }
+static void start_pst_barrier(gex_TM_t tm) { pst_barrier(tm, 0); }
 
 static void
 get_broadcast(gex_TM_t tm)
@@ -198,6 +199,7 @@ destroy_while(void (*call)(gex_TM_t), unsigned here_ms, unsigned there_ms)
 
 static void destroy_early(void) { destroy_while(split_it, 0, 200); }
 static void barrier_late(void) { destroy_while(start_barrier, 0, 200); }
+static void pst_barrier_late(void) { destroy_while(start_pst_barrier, 0, 200); }
 static void broadcast_late(void) { destroy_while(get_broadcast, 0, 200); }
 static void destroy_in_use(void) { destroy_while(split_it, 200, 0); }
 static void destroy_in_barrier(void) { destroy_while(start_barrier, 200, 0); }
@@ -427,6 +429,10 @@ static const struct pt_misuse cases[] = {
 	{ "barrier_late", PT_CHECKED, 2, barrier_late, "the same, a barrier",
 	  "gex_Coll_BarrierNB: another member has destroyed the team; let all members finish their "
 	  "calls before gex_TM_Destroy",
+	  1 },
+	{ "pst_barrier_late", PT_CHECKED, 2, pst_barrier_late, "the same, a barrier of penstock.h",
+	  "pst_barrier: another member has destroyed the team; let all members finish their calls "
+	  "before gex_TM_Destroy",
 	  1 },
 	{ "destroy_in_use", PT_ALWAYS, 2, destroy_in_use,
 	  "a team's end while another member is in "
