@@ -142,14 +142,15 @@ pcoll_tuning_open(void)
 	for (unsigned operation = 0; operation < PCOLL_OPERATIONS; operation++) {
 		const struct psi_setting *row = &rows[1 + operation];
 		const char *text = psi_setting_text(row);
+		char accepts[PCOLL_FORCED_BYTES];
 		struct pcoll_rule rule;
 
 		if (!text)
 			continue;
 		if (pcoll_rule_read_forced((enum pcoll_operation)operation, text, &rule))
 			psi_settings_refuse(row->name, text,
-			                    "an algorithm of the operation, with a radix and bytes "
-			                    "of a piece behind colons if it has them");
+			                    pcoll_rule_forced_accepts(
+						    (enum pcoll_operation)operation, accepts));
 		rule_add(&rule);
 	}
 	file_open();

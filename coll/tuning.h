@@ -38,6 +38,11 @@ const char *pcoll_rule_read(const char *line, struct pcoll_rule *rule_out);
 /* Reads "algorithm[:parameter...]": the radix, if the algorithm has one, then bytes of a piece. */
 const char *pcoll_rule_read_forced(enum pcoll_operation operation, const char *text,
                                    struct pcoll_rule *rule_out);
+/* What the function above accepts of the operation, as "one of flat, chain[:BYTES]"; returns
+ * text_out. */
+enum { PCOLL_FORCED_BYTES = 256 };
+const char *pcoll_rule_forced_accepts(enum pcoll_operation operation,
+                                      char text_out[PCOLL_FORCED_BYTES]);
 
 /* The word for an operation in rules. */
 const char *pcoll_operation_word(enum pcoll_operation operation);

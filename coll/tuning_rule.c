@@ -4,6 +4,7 @@
 #include "coll/schedule_parts.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -238,4 +239,30 @@ pcoll_rule_read_forced(enum pcoll_operation operation, const char *text,
 	if (!wrong)
 		*rule_out = rule;
 	return wrong;
+}
+
+static const char *
+forced_parameters(const struct pcoll_builder *builder)
+{
+	if (!builder->has_radix)
+		return builder->has_pieces ? "[:BYTES]" : "";
+	return builder->has_pieces ? "[:RADIX[:BYTES]]" : "[:RADIX]";
+}
+
+const char *
+pcoll_rule_forced_accepts(enum pcoll_operation operation, char text_out[PCOLL_FORCED_BYTES])
+{
+	const char *between = "one of ";
+	int len = 0;
+
+	for (size_t i = 0; pcoll_builders[i] && len < PCOLL_FORCED_BYTES; i++) {
+		const struct pcoll_builder *builder = pcoll_builders[i];
+
+		if (builder->operation != operation)
+			continue;
+		len += snprintf(text_out + len, (size_t)(PCOLL_FORCED_BYTES - len), "%s%s%s",
+		                between, builder->name, forced_parameters(builder));
+		between = ", ";
+	}
+	return text_out;
 }

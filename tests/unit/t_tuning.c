@@ -4,6 +4,7 @@
 #include "coll/select.h"
 #include "tests/unit/main.h"
 
+#include <stdio.h>
 #include <string.h>
 
 START_TEST(rules_are_read)
@@ -112,6 +113,40 @@ START_TEST(forced_ones_are_read)
 }
 END_TEST
 
+/* With the parameters that stand behind its name, and with no more. */
+static void
+forced_one_is_accepted(enum pcoll_operation operation, const char *listed)
+{
+	struct pcoll_rule rule;
+	char text[64];
+
+	snprintf(text, sizeof text, "%.*s%s%s", (int)strcspn(listed, "["), listed,
+	         strstr(listed, "RADIX") ? ":3" : "", strstr(listed, "BYTES") ? ":4K" : "");
+	ck_assert_msg(!pcoll_rule_read_forced(operation, text, &rule), "%s", text);
+	strcat(text, ":5");
+	ck_assert_msg(pcoll_rule_read_forced(operation, text, &rule) != NULL, "%s", text);
+}
+
+/* What is listed of each operation is what is accepted. */
+START_TEST(forced_ones_are_listed)
+{
+	char text[PCOLL_FORCED_BYTES];
+
+	ck_assert_str_eq(pcoll_rule_forced_accepts(PCOLL_PERMUTE, text), "one of direct");
+	ck_assert_str_eq(pcoll_rule_forced_accepts(PCOLL_SCAN, text),
+	                 "one of doubling, levels, chain[:BYTES]");
+	for (unsigned i = 0; i < PCOLL_OPERATIONS; i++) {
+		const enum pcoll_operation operation = (enum pcoll_operation)i;
+		char *rest = text + strlen("one of "), *word;
+
+		pcoll_rule_forced_accepts(operation, text);
+		ck_assert_uint_lt(strlen(text), sizeof text - 1);
+		while ((word = strsep(&rest, ",")) != NULL)
+			forced_one_is_accepted(operation, word + strspn(word, " "));
+	}
+}
+END_TEST
+
 /* However small the pieces that a rule asks for. */
 START_TEST(pieces_are_not_too_many)
 {
@@ -135,6 +170,7 @@ main(void)
 	tcase_add_test(tests, empty_lines_are_no_rules);
 	tcase_add_test(tests, mistakes_are_told);
 	tcase_add_test(tests, forced_ones_are_read);
+	tcase_add_test(tests, forced_ones_are_listed);
 	tcase_add_test(tests, pieces_are_not_too_many);
 	return unit_run("tuning", tests);
 }
