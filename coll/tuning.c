@@ -6,9 +6,12 @@
 
 #include "runtime/util/log.h"
 
-#include <stdio.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* -- settings ---------------------------------------------------------------------------------- */
 
@@ -89,51 +92,99 @@ own_add(void)
 	}
 }
 
-/* Reads up to the end of the line.  What does not fit is a comment's, or wrong all the same. */
-static bool
-line_read(FILE *file, char line_out[1024])
+/* -- the user's file --------------------------------------------------------------------------- */
+
+enum { FILE_MOST_BYTES = 1 << 20 };
+
+/* One line for one that is wrong; the others count. */
+static void
+text_read(const char *text, size_t len, const char *path)
 {
-	char rest[1024];
-	const char *last = line_out;
+	const char *const end = text + len;
 
-	if (!fgets(line_out, 1024, file))
-		return false;
-	while (!strchr(last, '\n') && fgets(rest, sizeof rest, file))
-		last = rest;
-	return true;
-}
-
-/* One line for one that is wrong; the others count.  False: the file cannot be read. */
-static bool
-file_read(FILE *file, const char *path)
-{
-	char line[1024];
-
-	for (unsigned number = 1; line_read(file, line); number++) {
+	for (unsigned number = 1; text < end; number++) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		const char *const line = text, *wrong;
 		struct pcoll_rule rule = { .builder = NULL };
-		const char *wrong = pcoll_rule_read(line, &rule);
 
+		text = newline ? newline + 1 : end;
+		wrong = memchr(line, '\0', (size_t)(text - line)) ? "the line has a byte of 0"
+		                                                 : pcoll_rule_read(line, &rule);
 		if (wrong && psi_settings_warns())
 			psi_log("%s:%u: %s; the line is left out", path, number, wrong);
 		if (!wrong && rule.builder)
 			rule_add(&rule);
 	}
-	return !ferror(file);
+}
+
+/* Reads up to `room' bytes.  Returns how many there were, or -1. */
+static ssize_t
+bytes_read(int fd, char *bytes, size_t room)
+{
+	size_t len = 0;
+
+	while (len < room) {
+		const ssize_t got = read(fd, bytes + len, room - len);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break;
+		len += (size_t)got;
+	}
+	return (ssize_t)len;
+}
+
+/* Returns NULL, or why the file is left out.  One that is no file of bytes might have no end. */
+static const char *
+file_read(int fd, const char *path)
+{
+	const char *wrong = NULL;
+	struct stat file;
+	char *text;
+	ssize_t len;
+
+	if (fstat(fd, &file))
+		return strerror(errno);
+	if (!S_ISREG(file.st_mode))
+		return "no regular file";
+	text = malloc(FILE_MOST_BYTES + 1);
+	if (!text)
+		return "no memory to read it";
+	len = bytes_read(fd, text, FILE_MOST_BYTES + 1);
+	if (len < 0) {
+		wrong = strerror(errno);
+	} else if (len > FILE_MOST_BYTES) {
+		wrong = "more than 1 MiB";
+	} else {
+		text[len] = '\0';
+		text_read(text, (size_t)len, path);
+	}
+	free(text);
+	return wrong;
 }
 
 static void
 file_open(void)
 {
-	const char *path = psi_setting_text(&rows[0]);
-	FILE *file;
+	const char *path = psi_setting_text(&rows[0]), *wrong;
+	int fd;
 
 	if (!path)
 		return;
-	file = fopen(path, "r");
-	if (!file || !file_read(file, path))
-		psi_settings_refuse(rows[0].name, path, "a file that can be read");
-	fclose(file);
+	/* a fifo without writers does not hold the job */
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	wrong = fd < 0 ? strerror(errno) : file_read(fd, path);
+	if (fd >= 0)
+		(void)close(fd);
+	if (wrong && psi_settings_warns())
+		psi_log("%s=%s: %s; the file is left out, and the library's own rules are used",
+		        rows[0].name, path, wrong);
 }
+
+/* -- start-up ---------------------------------------------------------------------------------- */
 
 void
 pcoll_tuning_open(void)

@@ -1,7 +1,7 @@
 /*
  * Rules by which an algorithm is chosen for a call by messages: the user's, of PST_COLL_<OPERATION>
- * and of the file PST_COLL_TUNING, then the library's own (tuning.txt).  All ranks of a job have
- * the same rules, since they have the same settings.
+ * and of the file PST_COLL_TUNING, then the library's own (tuning.txt).  The file is a regular one,
+ * of up to 1 MiB.  All ranks of a job have the same rules, since they have the same settings.
  *
  * A rule in text:
  *
@@ -51,7 +51,8 @@ const char *pcoll_operation_word(enum pcoll_operation operation);
 const struct pcoll_rule *pcoll_tuning_rule(size_t number);
 bool pcoll_tuning_is_users(size_t number);
 
-/* Start-up: reads the settings.  Lines with a mistake are told of and left out. */
+/* Start-up: reads the settings.  Lines with a mistake, and a file that cannot be read, are told of
+ * and left out. */
 void pcoll_tuning_open(void);
 
 #endif
