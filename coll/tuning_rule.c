@@ -67,9 +67,9 @@ number_read(const char *text, uint64_t *number_out)
 	return unit ? end + 1 : end;
 }
 
-/* "N", "N-M", "N-*" or "*". */
+/* "N", "N-M", "N-*" or "*", where N is `first' at least, and M `most' at most. */
 static bool
-range_read(const char *text, uint64_t most, uint64_t *least_out, uint64_t *most_out)
+range_read(const char *text, uint64_t first, uint64_t most, uint64_t *least_out, uint64_t *most_out)
 {
 	*least_out = 0;
 	*most_out = most;
@@ -84,7 +84,8 @@ range_read(const char *text, uint64_t most, uint64_t *least_out, uint64_t *most_
 		text++;
 		text = strcmp(text, "*") == 0 ? text + 1 : number_read(text, most_out);
 	}
-	return text && !*text && *least_out <= *most_out && *most_out <= most;
+	return text && !*text && first <= *least_out && *least_out <= *most_out &&
+	       *most_out <= most;
 }
 
 static const char *
@@ -128,11 +129,11 @@ parameter_read(struct pcoll_rule *rule, const char *word)
 /* -- rules ------------------------------------------------------------------------------------- */
 
 static bool
-range_read_next(char **line, uint64_t most, uint64_t *least_out, uint64_t *most_out)
+range_read_next(char **line, uint64_t first, uint64_t most, uint64_t *least_out, uint64_t *most_out)
 {
 	const char *word = word_next(line);
 
-	return word && range_read(word, most, least_out, most_out);
+	return word && range_read(word, first, most, least_out, most_out);
 }
 
 static const char *
@@ -140,16 +141,16 @@ ranges_read(struct pcoll_rule *rule, char **line)
 {
 	uint64_t least, most;
 
-	if (!range_read_next(line, SIZE_MAX, &least, &most))
+	if (!range_read_next(line, 0, SIZE_MAX, &least, &most))
 		return "the second word is no range of bytes, such as 16K-*";
 	rule->least_bytes = least;
 	rule->most_bytes = most;
-	if (!range_read_next(line, UINT32_MAX, &least, &most))
-		return "the third word is no range of ranks, such as 2-8";
+	if (!range_read_next(line, 1, UINT32_MAX, &least, &most))
+		return "the third word is no range of ranks from 1 on, such as 2-8";
 	rule->least_size = (uint32_t)least;
 	rule->most_size = (uint32_t)most;
-	if (!range_read_next(line, UINT32_MAX, &least, &most))
-		return "the fourth word is no range of hosts, such as 2-*";
+	if (!range_read_next(line, 1, UINT32_MAX, &least, &most))
+		return "the fourth word is no range of hosts from 1 on, such as 2-*";
 	rule->least_hosts = (uint32_t)least;
 	rule->most_hosts = (uint32_t)most;
 	return NULL;

@@ -34,6 +34,12 @@ START_TEST(rules_are_read)
 	ck_assert_ptr_null(pcoll_rule_read("scatter 0-1G 2-9 1 smp knomial radix=16", &rule));
 	ck_assert_uint_eq(rule.radix, 16);
 	ck_assert_uint_eq(rule.most_bytes, 1 << 30);
+	ck_assert_ptr_null(pcoll_rule_read(
+		"scatter 17179869183G-18446744073709551615 1-4294967295 1-4294967295 smp flat",
+		&rule));
+	ck_assert_uint_eq(rule.least_bytes, (size_t)17179869183 << 30);
+	ck_assert_uint_eq(rule.most_bytes, SIZE_MAX);
+	ck_assert_uint_eq(rule.most_size, UINT32_MAX);
 }
 END_TEST
 
@@ -61,17 +67,32 @@ START_TEST(mistakes_are_told)
 		{ "broadcast 4x * * * flat", "bytes" },
 		{ "broadcast -4 * * * flat", "bytes" },
 		{ "broadcast 99999999999G * * * flat", "bytes" },
+		{ "broadcast 18446744073709551616 * * * flat", "bytes" },
+		{ "broadcast 0-18014398509481984K * * * flat", "bytes" },
+		{ "broadcast 0-17179869184G * * * flat", "bytes" },
 		{ "broadcast *", "ranks" },
+		{ "broadcast * 0 * * flat", "ranks from 1" },
+		{ "broadcast * 0-2 * * flat", "ranks from 1" },
+		{ "broadcast * 0-* * * flat", "ranks from 1" },
 		{ "broadcast * 1-4294967296 * * flat", "ranks" },
+		{ "broadcast * 4294967296-* * * flat", "ranks" },
+		{ "broadcast * 4G * * flat", "ranks" },
 		{ "broadcast * *", "hosts" },
 		{ "broadcast * * flat", "hosts" },
 		{ "broadcast * * 2-1 * flat", "hosts" },
+		{ "broadcast * * 0 * flat", "hosts from 1" },
+		{ "broadcast * * 0-4 * flat", "hosts from 1" },
+		{ "broadcast * * 1-4294967296 * flat", "hosts" },
 		{ "broadcast * * *", "mode" },
 		{ "broadcast * * * 0123456789abcdef flat", "mode" },
 		{ "broadcast * * * *", "algorithm" },
 		{ "broadcast * * * * ring", "algorithm" },
 		{ "broadcast * * * * knomial radix=1", "radix" },
 		{ "broadcast * * * * knomial radix=17", "radix" },
+		{ "broadcast * * * * knomial radix=4294967298", "radix" },
+		{ "broadcast * * * * knomial radix=18446744073709551618", "radix" },
+		{ "broadcast * * * * chain piece=18446744073709551616", "piece" },
+		{ "broadcast * * * * chain piece=17179869184G", "piece" },
 		{ "broadcast * * * * flat radix=2", "no radix" },
 		{ "broadcast * * * * flat piece=2", "no pieces" },
 		{ "broadcast * * * * chain piece=x", "piece" },
