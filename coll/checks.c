@@ -24,6 +24,16 @@ pcoll_check_apart(const void *dst, size_t dst_bytes, const void *src, size_t src
 	          "memory apart", call, dst, src, src_bytes);
 }
 
+void
+pcoll_check_aligned(const void *dst, const void *src, size_t elem_bytes, const char *call)
+{
+	if (PSI_UNLIKELY(psi.checks && elem_bytes &&
+	                 ((uintptr_t)src | (uintptr_t)dst) % elem_bytes != 0))
+		psi_fatal(
+			"%s: dst %p or src %p is not aligned for elements of %zu bytes; align them",
+			call, dst, src, elem_bytes);
+}
+
 /* -- reductions -------------------------------------------------------------------------------- */
 
 static bool
@@ -53,11 +63,6 @@ reduction_check_type(const struct pcoll_reduce_args *args, bool extended, const 
 			"%s: dt_cnt is %zu elements of %zu bytes; pass at least one, and no more "
 			"than fit in memory",
 			call, args->dt_cnt, args->dt_sz);
-	if (PSI_UNLIKELY(psi.checks && bytes &&
-	                 ((uintptr_t)args->src | (uintptr_t)args->dst) % bytes != 0))
-		psi_fatal(
-			"%s: dst %p or src %p is not aligned for elements of %zu bytes; align them",
-			call, args->dst, args->src, bytes);
 }
 
 /* Returns the function that combines. */
@@ -90,6 +95,6 @@ pcoll_check_reduction(const struct pcoll_reduce_args *args, bool extended, const
 		.combine = reduction_check_op(args, extended, call),
 		.cdata = args->user_cdata,
 		.ordered = args->op == GEX_OP_USER_NC,
-		.key = args->op ^ args->dt << 14,       /* operators leave these bits free */
+		.key = args->op ^ args->dt << PCOLL_KEY_OP_BITS,
 	};
 }

@@ -49,8 +49,17 @@ pcoll_check_overlap(const void *dst, size_t dst_bytes, const void *src, size_t s
 	if (PSI_UNLIKELY(psi.checks))
 		pcoll_check_apart(dst, dst_bytes, src, src_bytes, in_place, call);
 }
-/* Returns what a call has of these arguments.  extended: also accepts types and operators of
- * penstock_coll.h, and a dt_cnt of 0. */
+
+/* With PST_CHECK: they are aligned for elements of a built-in type, which have that many bytes; 0:
+ * another type. */
+void pcoll_check_aligned(const void *dst, const void *src, size_t elem_bytes, const char *call);
+
+/* What the two functions above check, of the memory that the call has, and that it is there; and
+ * its lists (check_memory.c).  name: as which call messages name it. */
+void pcoll_check_memory(const struct pcoll_call *call, const char *name);
+
+/* Returns what a call has of these arguments; of dst and src nothing.  extended: also accepts types
+ * and operators of penstock_coll.h, and a dt_cnt of 0. */
 struct pcoll_reduction pcoll_check_reduction(const struct pcoll_reduce_args *args, bool extended,
                                              const char *call);
 

@@ -44,6 +44,15 @@ struct pcoll_reduction {
 	uint32_t key;                   /* of type and operator, which all members agree on */
 };
 
+/* Of a key, those of the operator; the type is behind them. */
+enum { PCOLL_KEY_OP_BITS = 14 };
+
+static inline gex_DT_t
+pcoll_reduction_type(const struct pcoll_reduction *reduction)
+{
+	return (gex_DT_t)(reduction->key >> PCOLL_KEY_OP_BITS);
+}
+
 /*
  * A phase of a barrier of the job (pcoll_barrier.c).  Such phases are operations with numbers of
  * their own.  The series stands in notes where a team's id does, and is no such id.

@@ -49,12 +49,7 @@ gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, s
 	pcoll_check_root(tm, root, name);
 	if (nbytes == 0)
 		return GEX_EVENT_INVALID;
-	psi_check_bytes(nbytes, 1, name);
-	psi_check_buffer(dst, nbytes, "dst", name);
-	if (tm->rank == root) {
-		psi_check_buffer(src, nbytes, "src", name);
-		pcoll_check_overlap(dst, nbytes, src, nbytes, 0, name);
-	}
+	pcoll_check_memory(&call, name);
 	if (tm->size > 1)
 		return pcoll_start(&call);
 	if (dst != src)
@@ -77,11 +72,7 @@ reduction_start(enum pcoll_operation operation, gex_TM_t tm, gex_Rank_t root,
 		.reduction = reduction,
 	};
 
-	psi_check_buffer(args->src, len_bytes, "src", name);
-	if (gets) {
-		psi_check_buffer(args->dst, len_bytes, "dst", name);
-		pcoll_check_overlap(args->dst, len_bytes, args->src, len_bytes, 0, name);
-	}
+	pcoll_check_memory(&call, name);
 	if (tm->size > 1)
 		return pcoll_start(&call);
 	if (args->dst != args->src)

@@ -14,23 +14,15 @@ enum {
 	              GASNET_COLL_FIXED_THREADS_PER_NODE,
 };
 
-/* Which of them a member uses: all, or the root alone. */
-enum user { ALL, ROOT };
-
 static const struct legacy {
 	const char *name;
 	enum pcoll_operation operation;
-	enum user dst, src;
-	bool dst_blocks, src_blocks;    /* it has a block for each member */
 } table[GASNET_COLL_NUM_COLL_OPTYPES] = {
-	[GASNET_COLL_BROADCAST_OP] = { "gasnet_coll_broadcast", PCOLL_BROADCAST, ALL, ROOT, false,
-	                               false },
-	[GASNET_COLL_SCATTER_OP] = { "gasnet_coll_scatter", PCOLL_SCATTER, ALL, ROOT, false, true },
-	[GASNET_COLL_GATHER_OP] = { "gasnet_coll_gather", PCOLL_GATHER, ROOT, ALL, true, false },
-	[GASNET_COLL_GATHER_ALL_OP] = { "gasnet_coll_gather_all", PCOLL_GATHER_ALL, ALL, ALL, true,
-	                                false },
-	[GASNET_COLL_EXCHANGE_OP] = { "gasnet_coll_exchange", PCOLL_EXCHANGE, ALL, ALL, true,
-	                              true },
+	[GASNET_COLL_BROADCAST_OP] = { "gasnet_coll_broadcast", PCOLL_BROADCAST },
+	[GASNET_COLL_SCATTER_OP] = { "gasnet_coll_scatter", PCOLL_SCATTER },
+	[GASNET_COLL_GATHER_OP] = { "gasnet_coll_gather", PCOLL_GATHER },
+	[GASNET_COLL_GATHER_ALL_OP] = { "gasnet_coll_gather_all", PCOLL_GATHER_ALL },
+	[GASNET_COLL_EXCHANGE_OP] = { "gasnet_coll_exchange", PCOLL_EXCHANGE },
 };
 
 void
@@ -56,47 +48,14 @@ legacy_check_flags(int flags, const char *call)
 }
 
 static void
-legacy_check_side(const struct legacy *legacy, const char *name, const void *addr, bool is_used,
-                  size_t bytes)
+legacy_check_arguments(const struct legacy *legacy, const struct pcoll_call *call)
 {
-	if (is_used)
-		psi_check_buffer(addr, bytes, name, legacy->name);
-}
-
-/* A buffer in place has the own block where the other one has it. */
-static void
-legacy_check_overlap(const struct legacy *legacy, const struct pcoll_call *call, size_t dst_blocks,
-                     size_t src_blocks)
-{
-	const ptrdiff_t own = (ptrdiff_t)(psi.tm->rank * call->len_bytes);
-	const ptrdiff_t in_place = legacy->dst_blocks == legacy->src_blocks ? 0
-	                           : legacy->dst_blocks                     ? own
-	                                                                    : -own;
-
-	pcoll_check_overlap(call->dst, call->len_bytes * dst_blocks, call->src,
-	                    call->len_bytes * src_blocks, in_place, legacy->name);
-}
-
-static void
-legacy_check_addresses(const struct legacy *legacy, const struct pcoll_call *call)
-{
-	const bool is_root = psi.tm->rank == call->root;
-	const size_t dst_blocks = legacy->dst_blocks ? psi.tm->size : 1;
-	const size_t src_blocks = legacy->src_blocks ? psi.tm->size : 1;
-
 	if (PSI_UNLIKELY(!call->len_bytes))
 		psi_fatal("%s: nbytes is 0; pass at least 1", legacy->name);
-	psi_check_bytes(call->len_bytes, src_blocks > dst_blocks ? src_blocks : dst_blocks,
-	                legacy->name);
 	if (PSI_UNLIKELY(call->root >= psi.tm->size))
 		psi_fatal("%s: image %u does not exist, the job has %u; pass the rank of a process",
 		          legacy->name, call->root, psi.tm->size);
-	legacy_check_side(legacy, "dst", call->dst, legacy->dst == ALL || is_root,
-	                  call->len_bytes * dst_blocks);
-	legacy_check_side(legacy, "src", call->src, legacy->src == ALL || is_root,
-	                  call->len_bytes * src_blocks);
-	if ((legacy->dst == ALL && legacy->src == ALL) || is_root)
-		legacy_check_overlap(legacy, call, dst_blocks, src_blocks);
+	pcoll_check_memory(call, legacy->name);
 }
 
 gex_Event_t
@@ -118,7 +77,7 @@ psi_coll_legacy_start(gasnet_coll_optype_t operation, gasnet_team_handle_t team,
 	psi_coll_legacy_team(team, legacy->name);
 	psi_rule_call(legacy->name);
 	legacy_check_flags(flags, legacy->name);
-	legacy_check_addresses(legacy, &call);
+	legacy_check_arguments(legacy, &call);
 	if (psi.tm->size > 1)
 		return pcoll_start(&call);
 	if (dst != src)

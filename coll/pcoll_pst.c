@@ -51,63 +51,6 @@ pcoll_pst_check_buffer(const struct pcoll_call *call, const void *addr, size_t n
 		psi_check_buffer(addr, nbytes * blocks, name, call_name);
 }
 
-/* Checks the counts of a buffer.  Returns its length: the end of the block that ends last. */
-static size_t
-counts_check(const struct pcoll_call *call, const struct pcoll_counts *counts, const char *name)
-{
-	const char *call_name = pcoll_call_name(call->what);
-	const gex_Rank_t size = call->tm->size;
-	size_t end = 0, most = 0;
-
-	psi_check_list(counts->counts, size, sizeof *counts->counts, name, call_name);
-	for (gex_Rank_t rank = 0; rank < size; rank++) {
-		const size_t at = counts->displs ? counts->displs[rank] : end;
-		const size_t count = counts->counts[rank];
-
-		psi_check_bytes(count, counts->unit_bytes, call_name);
-		if (!count)
-			continue;       /* its offset means nothing */
-		if (PSI_UNLIKELY(__builtin_add_overflow(at, count * counts->unit_bytes, &end)))
-			psi_check_bytes(SIZE_MAX, 1, call_name);
-		most = end > most ? end : most;
-	}
-	psi_check_bytes(most, 1, call_name);
-	return most;
-}
-
-/* With PST_CHECK: no block of `listed' overlaps the other buffer, but for the own block in place.
- * The other may lie between blocks. */
-static void
-counts_check_overlap(const struct pcoll_call *call, const void *listed,
-                     const struct pcoll_counts *counts, const void *other, size_t other_bytes,
-                     bool may_be_in_place)
-{
-	const char *name = pcoll_call_name(call->what);
-	size_t end = 0;
-
-	for (gex_Rank_t rank = 0; psi.checks && rank < call->tm->size; rank++) {
-		const size_t at = counts->displs ? counts->displs[rank] : end;
-		const size_t bytes = counts->counts[rank] * counts->unit_bytes;
-		const bool is_own = may_be_in_place && rank == call->tm->rank;
-
-		if (bytes)
-			pcoll_check_overlap((const char *)listed + at, bytes, other, other_bytes,
-			                    is_own ? 0 : PCOLL_NEVER_IN_PLACE, name);
-		end += bytes;
-	}
-}
-
-/* The length that the caller states for its own block is that of the list. */
-static void
-counts_check_own(const struct pcoll_call *call, const struct pcoll_counts *counts, size_t own_bytes)
-{
-	const size_t listed = counts->counts[call->tm->rank] * counts->unit_bytes;
-
-	if (PSI_UNLIKELY(listed != own_bytes))
-		psi_fatal("%s: the own block has %zu bytes, and the list says %zu; pass the same",
-		          pcoll_call_name(call->what), own_bytes, listed);
-}
-
 gex_Event_t
 pcoll_pst_start(const struct pcoll_call *call)
 {
@@ -145,13 +88,6 @@ rooted_call(gex_TM_t tm, enum pcoll_operation operation, enum pcoll_api api, gex
 	return call;
 }
 
-/* Offset of this rank's block in a buffer of equal blocks. */
-static ptrdiff_t
-block_offset(const struct pcoll_call *call)
-{
-	return (ptrdiff_t)(call->tm->rank * call->len_bytes);
-}
-
 gex_Event_t
 pst_barrier_nb(gex_TM_t tm, gex_Flags_t flags)
 {
@@ -174,15 +110,10 @@ static struct pcoll_call
 bcast_call(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes,
            gex_Flags_t flags)
 {
-	struct pcoll_call call = rooted_call(tm, PCOLL_BROADCAST, PCOLL_PST, root,
-	                                     dst, src, nbytes, flags);
-	const char *name = pcoll_call_name(call.what);
+	const struct pcoll_call call = rooted_call(tm, PCOLL_BROADCAST, PCOLL_PST, root,
+	                                           dst, src, nbytes, flags);
 
-	pcoll_pst_check_buffer(&call, dst, nbytes, 1, "dst");
-	if (tm->rank == root) {
-		pcoll_pst_check_buffer(&call, src, nbytes, 1, "src");
-		pcoll_check_overlap(dst, nbytes, src, nbytes, 0, name);
-	}
+	pcoll_check_memory(&call, pcoll_call_name(call.what));
 	return call;
 }
 
@@ -194,16 +125,10 @@ static struct pcoll_call
 scatter_call(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes,
              gex_Flags_t flags)
 {
-	struct pcoll_call call = rooted_call(tm, PCOLL_SCATTER, PCOLL_PST, root,
-	                                     dst, src, nbytes, flags);
-	const char *name = pcoll_call_name(call.what);
+	const struct pcoll_call call = rooted_call(tm, PCOLL_SCATTER, PCOLL_PST, root,
+	                                           dst, src, nbytes, flags);
 
-	pcoll_pst_check_buffer(&call, dst, nbytes, 1, "dst");
-	if (tm->rank == root) {
-		pcoll_pst_check_buffer(&call, src, nbytes, tm->size, "src");
-		pcoll_check_overlap(dst, nbytes, src, nbytes * tm->size, -block_offset(&call),
-		                    name);
-	}
+	pcoll_check_memory(&call, pcoll_call_name(call.what));
 	return call;
 }
 
@@ -215,16 +140,10 @@ static struct pcoll_call
 gather_call(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes,
             gex_Flags_t flags)
 {
-	struct pcoll_call call = rooted_call(tm, PCOLL_GATHER, PCOLL_PST, root,
-	                                     dst, src, nbytes, flags);
-	const char *name = pcoll_call_name(call.what);
+	const struct pcoll_call call = rooted_call(tm, PCOLL_GATHER, PCOLL_PST, root,
+	                                           dst, src, nbytes, flags);
 
-	pcoll_pst_check_buffer(&call, src, nbytes, 1, "src");
-	if (tm->rank == root) {
-		pcoll_pst_check_buffer(&call, dst, nbytes, tm->size, "dst");
-		pcoll_check_overlap(dst, nbytes * tm->size, src, nbytes, block_offset(&call),
-		                    name);
-	}
+	pcoll_check_memory(&call, pcoll_call_name(call.what));
 	return call;
 }
 
@@ -235,13 +154,10 @@ PCOLL_PST_FORMS(gather,
 static struct pcoll_call
 gather_all_call(gex_TM_t tm, void *dst, const void *src, size_t nbytes, gex_Flags_t flags)
 {
-	struct pcoll_call call = move_call(tm, PCOLL_GATHER_ALL, PCOLL_PST,
-	                                   dst, src, nbytes, flags);
+	const struct pcoll_call call = move_call(tm, PCOLL_GATHER_ALL, PCOLL_PST,
+	                                         dst, src, nbytes, flags);
 
-	pcoll_pst_check_buffer(&call, src, nbytes, 1, "src");
-	pcoll_pst_check_buffer(&call, dst, nbytes, tm->size, "dst");
-	pcoll_check_overlap(dst, nbytes * tm->size, src, nbytes, block_offset(&call),
-	                    pcoll_call_name(call.what));
+	pcoll_check_memory(&call, pcoll_call_name(call.what));
 	return call;
 }
 
@@ -252,12 +168,10 @@ PCOLL_PST_FORMS(gather_all,
 static struct pcoll_call
 exchange_call(gex_TM_t tm, void *dst, const void *src, size_t nbytes, gex_Flags_t flags)
 {
-	struct pcoll_call call = move_call(tm, PCOLL_EXCHANGE, PCOLL_PST, dst, src, nbytes, flags);
+	const struct pcoll_call call = move_call(tm, PCOLL_EXCHANGE, PCOLL_PST,
+	                                         dst, src, nbytes, flags);
 
-	pcoll_pst_check_buffer(&call, src, nbytes, tm->size, "src");
-	pcoll_pst_check_buffer(&call, dst, nbytes, tm->size, "dst");
-	pcoll_check_overlap(dst, nbytes * tm->size, src, nbytes * tm->size, 0,
-	                    pcoll_call_name(call.what));
+	pcoll_check_memory(&call, pcoll_call_name(call.what));
 	return call;
 }
 
@@ -276,9 +190,7 @@ permute_call(gex_TM_t tm, gex_Rank_t target, void *dst, const void *src, size_t 
 		psi_fatal("%s: target is %u, and the team has %u members; pass a rank of the team",
 		          name, target, tm->size);
 	call.target = target;
-	pcoll_pst_check_buffer(&call, src, nbytes, 1, "src");
-	pcoll_pst_check_buffer(&call, dst, nbytes, 1, "dst");
-	pcoll_check_overlap(dst, nbytes, src, nbytes, PCOLL_NEVER_IN_PLACE, name);
+	pcoll_check_memory(&call, name);
 	return call;
 }
 
@@ -294,16 +206,10 @@ scatterv_call(gex_TM_t tm, gex_Rank_t root, void *dst, size_t dst_nbytes, const 
 {
 	struct pcoll_call call = rooted_call(tm, PCOLL_SCATTER, PCOLL_PST_LISTS, root,
 	                                     dst, src, dst_nbytes, flags);
-	size_t src_bytes;
 
-	pcoll_pst_check_buffer(&call, dst, dst_nbytes, 1, "dst");
-	if (tm->rank == root) {
+	if (tm->rank == root)
 		call.src_counts = (struct pcoll_counts){ counts, displs, 1 };
-		src_bytes = counts_check(&call, &call.src_counts, "counts");
-		counts_check_own(&call, &call.src_counts, call.len_bytes);
-		pcoll_pst_check_buffer(&call, src, src_bytes, 1, "src");
-		counts_check_overlap(&call, src, &call.src_counts, dst, dst_nbytes, true);
-	}
+	pcoll_check_memory(&call, pcoll_call_name(call.what));
 	return call;
 }
 
@@ -318,16 +224,10 @@ gatherv_call(gex_TM_t tm, gex_Rank_t root, void *dst, const size_t *counts,
 {
 	struct pcoll_call call = rooted_call(tm, PCOLL_GATHER, PCOLL_PST_LISTS, root,
 	                                     dst, src, src_nbytes, flags);
-	size_t dst_bytes;
 
-	pcoll_pst_check_buffer(&call, src, src_nbytes, 1, "src");
-	if (tm->rank == root) {
+	if (tm->rank == root)
 		call.dst_counts = (struct pcoll_counts){ counts, displs, 1 };
-		dst_bytes = counts_check(&call, &call.dst_counts, "counts");
-		counts_check_own(&call, &call.dst_counts, call.len_bytes);
-		pcoll_pst_check_buffer(&call, dst, dst_bytes, 1, "dst");
-		counts_check_overlap(&call, dst, &call.dst_counts, src, src_nbytes, true);
-	}
+	pcoll_check_memory(&call, pcoll_call_name(call.what));
 	return call;
 }
 
@@ -342,14 +242,9 @@ gather_allv_call(gex_TM_t tm, void *dst, const size_t *counts, const size_t *dis
 {
 	struct pcoll_call call = move_call(tm, PCOLL_GATHER_ALL, PCOLL_PST_LISTS,
 	                                   dst, src, src_nbytes, flags);
-	size_t dst_bytes;
 
 	call.dst_counts = (struct pcoll_counts){ counts, displs, 1 };
-	pcoll_pst_check_buffer(&call, src, src_nbytes, 1, "src");
-	dst_bytes = counts_check(&call, &call.dst_counts, "counts");
-	counts_check_own(&call, &call.dst_counts, call.len_bytes);
-	pcoll_pst_check_buffer(&call, dst, dst_bytes, 1, "dst");
-	counts_check_overlap(&call, dst, &call.dst_counts, src, src_nbytes, true);
+	pcoll_check_memory(&call, pcoll_call_name(call.what));
 	return call;
 }
 
@@ -364,19 +259,10 @@ exchangev_call(gex_TM_t tm, void *dst, const size_t *dst_counts, const size_t *d
                gex_Flags_t flags)
 {
 	struct pcoll_call call = move_call(tm, PCOLL_EXCHANGE, PCOLL_PST_LISTS, dst, src, 0, flags);
-	size_t dst_bytes, src_bytes;
 
 	call.dst_counts = (struct pcoll_counts){ dst_counts, dst_displs, 1 };
 	call.src_counts = (struct pcoll_counts){ src_counts, src_displs, 1 };
-	dst_bytes = counts_check(&call, &call.dst_counts, "dst_counts");
-	src_bytes = counts_check(&call, &call.src_counts, "src_counts");
-	counts_check_own(&call, &call.dst_counts, src_counts[tm->rank]);
-	pcoll_pst_check_buffer(&call, dst, dst_bytes, 1, "dst");
-	pcoll_pst_check_buffer(&call, src, src_bytes, 1, "src");
-	for (gex_Rank_t rank = 0, size = psi.checks ? tm->size : 0; rank < size; rank++)
-		counts_check_overlap(&call, dst, &call.dst_counts,
-		                     (const char *)src + (src_displs ? src_displs[rank] : 0),
-		                     src_displs ? src_counts[rank] : src_bytes, false);
+	pcoll_check_memory(&call, pcoll_call_name(call.what));
 	return call;
 }
 

@@ -38,10 +38,7 @@ reduce_vectors(gex_TM_t tm, enum pcoll_operation operation, const struct pcoll_r
 {
 	const struct pcoll_call call = reduction_call(tm, operation, args, flags);
 
-	pcoll_pst_check_buffer(&call, call.src, call.len_bytes, 1, "src");
-	pcoll_pst_check_buffer(&call, call.dst, call.len_bytes, 1, "dst");
-	pcoll_check_overlap(call.dst, call.len_bytes, call.src, call.len_bytes, 0,
-	                    pcoll_call_name(call.what));
+	pcoll_check_memory(&call, pcoll_call_name(call.what));
 	return call;
 }
 
@@ -50,8 +47,7 @@ reduce_call(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, RED, gex_F
 {
 	const struct pcoll_what what = { PCOLL_REDUCE_TO_ONE, PCOLL_PST };
 	struct pcoll_call call = pcoll_pst_call(tm, what, flags, 0);
-	const bool is_root = tm->rank == root;
-	const bool has_dst = is_root || flags & PST_SINGLE;
+	const bool has_dst = tm->rank == root || flags & PST_SINGLE;
 	const struct pcoll_reduce_args args = { has_dst ? dst : NULL, src, dt, dt_sz, dt_cnt, op,
 		                                user_op, user_cdata };
 	const char *name = pcoll_call_name(what);
@@ -59,11 +55,7 @@ reduce_call(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, RED, gex_F
 	pcoll_check_root(tm, root, name);
 	reduction_fill(&call, &args);
 	call.root = root;
-	pcoll_pst_check_buffer(&call, src, call.len_bytes, 1, "src");
-	if (is_root) {
-		pcoll_pst_check_buffer(&call, dst, call.len_bytes, 1, "dst");
-		pcoll_check_overlap(dst, call.len_bytes, src, call.len_bytes, 0, name);
-	}
+	pcoll_check_memory(&call, name);
 	return call;
 }
 
@@ -118,12 +110,8 @@ reduce_scatter_call(gex_TM_t tm, void *dst, const void *src, RED, gex_Flags_t fl
 	const struct pcoll_reduce_args args = { dst, src, dt, dt_sz, dt_cnt, op, user_op,
 		                                user_cdata };
 	const struct pcoll_call call = reduction_call(tm, PCOLL_REDUCE_SCATTER, &args, flags);
-	const size_t block = call.len_bytes;
 
-	pcoll_pst_check_buffer(&call, src, block, tm->size, "src");
-	pcoll_pst_check_buffer(&call, dst, block, 1, "dst");
-	pcoll_check_overlap(dst, block, src, block * tm->size, -(ptrdiff_t)(tm->rank * block),
-	                    pcoll_call_name(call.what));
+	pcoll_check_memory(&call, pcoll_call_name(call.what));
 	return call;
 }
 
@@ -131,19 +119,16 @@ PCOLL_PST_FORMS(reduce_scatter,
                 (void *dst, const void *src, RED),
                 (dst, src, RED_PASSED))
 
-/* The elements of all blocks, and of those before the own one. */
+/* The elements of all blocks. */
 static size_t
-cnts_sum(gex_TM_t tm, const size_t *cnts, const char *name, size_t *before_out)
+cnts_sum(gex_TM_t tm, const size_t *cnts, const char *name)
 {
 	size_t sum = 0;
 
 	psi_check_list(cnts, tm->size, sizeof *cnts, "cnts", name);
-	for (gex_Rank_t rank = 0; rank < tm->size; rank++) {
-		if (rank == tm->rank)
-			*before_out = sum;
+	for (gex_Rank_t rank = 0; rank < tm->size; rank++)
 		if (PSI_UNLIKELY(__builtin_add_overflow(sum, cnts[rank], &sum)))
 			psi_check_bytes(SIZE_MAX, 1, name);
-	}
 	return sum;
 }
 
@@ -156,19 +141,16 @@ reduce_scatterv_call(gex_TM_t tm, void *dst, const void *src, const size_t *cnts
 	const struct pcoll_what what = { PCOLL_REDUCE_SCATTER, PCOLL_PST_LISTS };
 	struct pcoll_call call = pcoll_pst_call(tm, what, flags, 0);
 	const char *name = pcoll_call_name(what);
-	size_t all, sum, before = 0;
+	size_t sum;
 
 	reduction_fill(&call, &args);
-	all = call.len_bytes;
-	sum = cnts_sum(tm, cnts, name, &before);
+	sum = cnts_sum(tm, cnts, name);
 	if (PSI_UNLIKELY(sum != dt_cnt))
 		psi_fatal("%s: dt_cnt is %zu, and the blocks have %zu elements; pass their sum",
 		          name, dt_cnt, sum);
 	call.src_counts = (struct pcoll_counts){ .counts = cnts, .unit_bytes = dt_sz };
 	call.len_bytes = cnts[tm->rank] * dt_sz;
-	pcoll_pst_check_buffer(&call, src, all, 1, "src");
-	pcoll_pst_check_buffer(&call, dst, call.len_bytes, 1, "dst");
-	pcoll_check_overlap(dst, call.len_bytes, src, all, -(ptrdiff_t)(before * dt_sz), name);
+	pcoll_check_memory(&call, name);
 	return call;
 }
 
