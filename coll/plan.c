@@ -107,46 +107,6 @@ pst_plan_start(pst_plan_t plan)
 	return pcoll_pst_start(&plan->call);
 }
 
-/* Has one side of the call any bytes on this rank?  A side that has blocks has a list of them in
- * calls with lists. */
-static bool
-side_has_bytes(const struct pcoll_call *call, const struct pcoll_counts *list)
-{
-	if (!pcoll_call_has_lists(call) || !list->counts)
-		return call->len_bytes != 0;
-	for (gex_Rank_t rank = 0; rank < call->tm->size; rank++)
-		if (list->counts[rank])
-			return true;
-	return false;
-}
-
-/* Does this rank need what one side of the call points to?  Of two operations the root alone
- * does. */
-static bool
-plan_needs(const struct pcoll_call *call, const void *addr, const struct pcoll_counts *list,
-           enum pcoll_operation of_root, enum pcoll_operation of_root_too)
-{
-	const enum pcoll_operation operation = call->what.operation;
-
-	if (!addr || !side_has_bytes(call, list))
-		return false;
-	return (operation != of_root && operation != of_root_too) || call->tm->rank == call->root;
-}
-
-static bool
-plan_needs_dst(pst_plan_t plan)
-{
-	return plan_needs(&plan->call, plan->call.dst, &plan->call.dst_counts, PCOLL_GATHER,
-	                  PCOLL_REDUCE_TO_ONE);
-}
-
-static bool
-plan_needs_src(pst_plan_t plan)
-{
-	return plan_needs(&plan->call, plan->call.src, &plan->call.src_counts, PCOLL_BROADCAST,
-	                  PCOLL_SCATTER);
-}
-
 int
 pst_plan_rebind(pst_plan_t plan, void *dst, const void *src)
 {
@@ -155,11 +115,9 @@ pst_plan_rebind(pst_plan_t plan, void *dst, const void *src)
 	plan_check(plan, call);
 	if (!plan->may_rebind)
 		return GASNET_ERR_BAD_ARG;
-	if (PSI_UNLIKELY((!dst && plan_needs_dst(plan)) || (!src && plan_needs_src(plan))))
-		psi_fatal("%s: %s is NULL, and the plan has memory there; pass memory of this "
-		          "process", call, dst ? "src" : "dst");
 	plan->call.dst = dst;
 	plan->call.src = src;
+	pcoll_check_memory(&plan->call, call);
 	return GASNET_OK;
 }
 

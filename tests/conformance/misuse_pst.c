@@ -161,6 +161,38 @@ rebind_nowhere(void)
 }
 
 static void
+rebind_odd(void)
+{
+	pst_plan_t plan;
+
+	PT_OK(pst_allreduce_plan(pt.tm, words, words + 4, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL,
+	                         &plan, PST_PLAN_REBIND));
+	(void)pst_plan_rebind(plan, (char *)words + 4, words + 4);
+}
+
+static void
+rebind_overlaps(void)
+{
+	pst_plan_t plan;
+
+	PT_OK(pst_exchange_plan(pt.tm, words, words + 4, 16, &plan, PST_PLAN_REBIND));
+	(void)pst_plan_rebind(plan, words, words + 1);
+}
+
+static void
+rebind_blocks_overlap(void)
+{
+	const size_t counts[1] = { 16 }, displs[1] = { 16 };
+	pst_plan_t plan;
+
+	PT_OK(pst_gatherv_plan(pt.tm, 0, words, counts, displs, words + 4, 16, &plan,
+	                       PST_PLAN_REBIND));
+	PT_OK(pst_plan_rebind(plan, words, words));             /* before its block */
+	PT_OK(pst_plan_rebind(plan, words, words + 2));         /* in place */
+	(void)pst_plan_rebind(plan, words, words + 3);
+}
+
+static void
 upc_modes(void)
 {
 	void *base[1] = { words };
@@ -330,8 +362,20 @@ static const struct pt_misuse cases[] = {
 	{ "no_type", PT_ALWAYS, 1, no_type, "a scan of two types",
 	  "pst_scan: dt 0x108 is no type; pass one of GEX_DT_* or PST_DT_*", 0 },
 	{ "rebind_nowhere", PT_ALWAYS, 1, rebind_nowhere, "a plan that gets NULL for memory",
-	  "pst_plan_rebind: dst is NULL, and the plan has memory there; pass memory of this "
-	  "process",
+	  "pst_plan_rebind: dst is NULL, but should have 8 bytes; pass memory of this process",
+	  0 },
+	{ "rebind_odd", PT_CHECKED, 1, rebind_odd, "a plan that gets memory that is not aligned",
+	  "pst_plan_rebind: dst 0x* or src 0x* is not aligned for elements of 8 bytes; align them",
+	  0 },
+	{ "rebind_overlaps", PT_CHECKED, 1, rebind_overlaps,
+	  "a plan that gets memory that overlaps",
+	  "pst_plan_rebind: dst 0x* and src 0x* of 16 bytes overlap; pass the same address twice, "
+	  "or memory apart",
+	  0 },
+	{ "rebind_blocks_overlap", PT_CHECKED, 1, rebind_blocks_overlap,
+	  "the same, a plan with lists",
+	  "pst_plan_rebind: dst 0x* and src 0x* of 16 bytes overlap; pass the same address twice, "
+	  "or memory apart",
 	  0 },
 	{ "upc_modes", PT_ALWAYS, 1, upc_modes, "two ways to synchronise after a reduction",
 	  "pst_upc_all_prefix_reduce: flags 0x28 have two of PST_IN_*, of PST_OUT_*, or SINGLE and "
