@@ -230,14 +230,39 @@ along_open(struct along *along, const pst_upc_array_t *dst, const pst_upc_array_
 	along->wrapped.option_bytes = OPTION_HEAD + (args->dt_sz + 15) / 16 * 16;
 	along->part = pcoll_upc_part_of(src, along->tm->size, along->tm->rank);
 	along->src = array_own_part(src);
-	if (along->part.blocks)
-		psi_check_buffer(along->src, args->dt_sz, "src", call);
 	bytes = along->part.rows * along->wrapped.option_bytes;
 	along->own = calloc(3, bytes ? bytes : 1);
 	if (!along->own)
 		psi_fatal("%s: no memory for a collective, which takes %zu bytes", call, 3 * bytes);
 	along->sums = along->own + bytes;
 	along->before = along->sums + bytes;
+}
+
+/* The bytes of this rank's part of the array. */
+static size_t
+along_src_bytes(const struct along *along)
+{
+	const struct pcoll_upc_part *part = &along->part;
+	const size_t elems = part->blocks ? (part->blocks - 1) * part->blk_elems + part->last_elems
+	                                  : 0;
+
+	return elems * along->wrapped.reduction.elem_bytes;
+}
+
+/* dst has dst_bytes on this rank, perhaps none. */
+static void
+along_check_memory(const struct along *along, const void *dst, size_t dst_bytes, const char *call)
+{
+	const gex_DT_t type = pcoll_reduction_type(&along->wrapped.reduction);
+	const size_t src_bytes = along_src_bytes(along);
+
+	if (src_bytes)
+		psi_check_buffer(along->src, src_bytes, "src", call);
+	if (dst_bytes)
+		psi_check_buffer(dst, dst_bytes, "dst", call);
+	pcoll_check_aligned(dst_bytes ? dst : NULL, src_bytes ? along->src : NULL,
+	                    pcoll_type_bytes(type), call);
+	pcoll_check_overlap(dst, dst_bytes, along->src, src_bytes, 0, call);
 }
 
 static const unsigned char *
@@ -295,8 +320,8 @@ pst_upc_all_reduce(const pst_upc_array_t *dst, const pst_upc_array_t *src, gex_D
 	size_t rows;
 
 	along_open(&along, dst, src, &args, flags, call);
-	if (along.tm->rank == dst->first && src->elems)
-		psi_check_buffer(array_own_part(dst), dt_sz, "dst", call);
+	along_check_memory(&along, array_first_part(dst),
+	                   along.tm->rank == dst->first && src->elems ? dt_sz : 0, call);
 	if (along.flags & PST_IN_ALLSYNC)
 		pst_barrier(along.tm, 0);
 	along_reduce_blocks(&along);
@@ -366,8 +391,7 @@ pst_upc_all_prefix_reduce(const pst_upc_array_t *dst, const pst_upc_array_t *src
 	                 dst->blk_elems != src->blk_elems || dst->elem_bytes != src->elem_bytes))
 		psi_fatal("%s: dst is not laid out as src; pass an array of the same layout", call);
 	out = array_own_part(dst);
-	if (along.part.blocks)
-		psi_check_buffer(out, dt_sz, "dst", call);
+	along_check_memory(&along, out, along_src_bytes(&along), call);
 	if (along.flags & PST_IN_ALLSYNC)
 		pst_barrier(along.tm, 0);
 	along_reduce_blocks(&along);

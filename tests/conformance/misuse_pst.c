@@ -114,6 +114,45 @@ upc_reduce_nowhere(void)
 	pst_upc_all_reduce(&dst, &src, GEX_DT_U64, 8, 2, GEX_OP_ADD, NULL, NULL, 0);
 }
 
+/* A reduction along two elements, with the sum at `dst'. */
+static void
+upc_reduce(void *dst, void *src)
+{
+	void *to[1] = { dst }, *from[1] = { src };
+	const pst_upc_array_t result = { pt.tm, to, 1, 8, 1, 0 };
+	const pst_upc_array_t array = { pt.tm, from, 1, 8, 2, 0 };
+
+	pst_upc_all_reduce(&result, &array, GEX_DT_U64, 8, 2, GEX_OP_ADD, NULL, NULL, 0);
+}
+
+static void
+upc_prefixes(void *dst, void *src)
+{
+	void *to[1] = { dst }, *from[1] = { src };
+	const pst_upc_array_t result = { pt.tm, to, 1, 8, 3, 0 };
+	const pst_upc_array_t array = { pt.tm, from, 1, 8, 3, 0 };
+
+	pst_upc_all_prefix_reduce(&result, &array, GEX_DT_U64, 8, 3, GEX_OP_ADD, NULL, NULL, 0);
+}
+
+static void upc_reduce_odd(void) { upc_reduce(words, (char *)words + 36); }
+static void upc_reduce_to_odd(void) { upc_reduce((char *)words + 1, words + 4); }
+static void upc_prefixes_odd(void) { upc_prefixes((char *)words + 4, words + 4); }
+static void
+upc_reduce_overlaps(void)
+{
+	upc_reduce(words, words + 1);                           /* before it */
+	upc_reduce(words + 1, words + 1);                       /* in place */
+	upc_reduce(words + 2, words + 1);
+}
+static void
+upc_prefixes_overlap(void)
+{
+	upc_prefixes(words, words + 3);
+	upc_prefixes(words, words);
+	upc_prefixes(words + 2, words);
+}
+
 static void
 upc_no_targets(void)
 {
@@ -347,6 +386,31 @@ static const struct pt_misuse cases[] = {
 	  0 },
 	{ "upc_reduce_nowhere", PT_ALWAYS, 1, upc_reduce_nowhere, "a reduction of an array to NULL",
 	  "pst_upc_all_reduce: dst is NULL, but should have 8 bytes; pass memory of this process",
+	  0 },
+	{ "upc_reduce_odd", PT_CHECKED, 1, upc_reduce_odd,
+	  "a reduction of an array that is not aligned",
+	  "pst_upc_all_reduce: dst 0x* or src 0x* is not aligned for elements of 8 bytes; align "
+	  "them",
+	  0 },
+	{ "upc_reduce_to_odd", PT_CHECKED, 1, upc_reduce_to_odd,
+	  "a reduction of an array to memory that is not aligned",
+	  "pst_upc_all_reduce: dst 0x* or src 0x* is not aligned for elements of 8 bytes; align "
+	  "them",
+	  0 },
+	{ "upc_reduce_overlaps", PT_CHECKED, 1, upc_reduce_overlaps,
+	  "a reduction of an array to its second element",
+	  "pst_upc_all_reduce: dst 0x* and src 0x* of 16 bytes overlap; pass the same address "
+	  "twice, or memory apart",
+	  0 },
+	{ "upc_prefixes_odd", PT_CHECKED, 1, upc_prefixes_odd,
+	  "prefixes into an array that is not aligned",
+	  "pst_upc_all_prefix_reduce: dst 0x* or src 0x* is not aligned for elements of 8 bytes; "
+	  "align them",
+	  0 },
+	{ "upc_prefixes_overlap", PT_CHECKED, 1, upc_prefixes_overlap,
+	  "prefixes into an array that overlaps",
+	  "pst_upc_all_prefix_reduce: dst 0x* and src 0x* of 24 bytes overlap; pass the same "
+	  "address twice, or memory apart",
 	  0 },
 	{ "upc_no_targets", PT_ALWAYS, 1, upc_no_targets, "a permutation without targets",
 	  "pst_upc_all_permute: perm is NULL, but should have 4 bytes; pass memory of this process",
