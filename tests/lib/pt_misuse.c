@@ -109,9 +109,10 @@ pt_misuse_run(const struct pt_misuse *act)
 	                   : act->when == PT_FAULT                         ? FAULTED
 	                                                                   : ABORTED;
 	const int told = act->when != PT_ALWAYS && act->when != PT_REFUSED;
+	char ranks[40] = "GASNET_PSHM_NODES";   /* of one: not set */
 	const char *const settings[] = {
 		"GASNET_BACKTRACE=0", "GASNET_QUIET=1", told ? "PST_CHECK=1" : "PST_CHECK=0",
-		act->ranks == 1 ? "GASNET_PSHM_NODES" : "GASNET_PSHM_NODES=2",
+		ranks,
 		"LSAN_OPTIONS=detect_leaks=0",  /* leftovers of a wrong program are not the
 		                                 * library's */
 		NULL
@@ -122,6 +123,8 @@ pt_misuse_run(const struct pt_misuse *act)
 	if (!applies(act->when))
 		return;
 	pt_phase(act->name);
+	if (act->ranks > 1)
+		snprintf(ranks, sizeof(ranks), "GASNET_PSHM_NODES=%u", (unsigned)act->ranks);
 	PT_CHECK(act->when == PT_REFUSED || strchr(act->message, ';'));
 	pt_spawn("/proc/self/exe", act->name, settings, LIMIT_MS, &out);
 	snprintf(pattern, sizeof(pattern), "*penstock:*%s*", act->message);
