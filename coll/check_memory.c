@@ -131,6 +131,52 @@ src_blocks_check(const struct pcoll_call *call, bool dst_has_list, const char *n
 	}
 }
 
+static void __attribute__((noreturn, cold))
+blocks_bad(gex_Rank_t rank, struct block block, gex_Rank_t other_rank, struct block other,
+           const char *name)
+{
+	psi_fatal("%s: in dst, rank %u's block of %zu bytes at %zu and rank %u's of %zu bytes at "
+	          "%zu overlap; pass offsets that keep them apart",
+	          name, rank, block.bytes, block.at, other_rank, other.bytes, other.at);
+}
+
+/* Ends the job if a block of a lower rank overlaps this one. */
+static void
+lower_blocks_check(const struct pcoll_counts *counts, gex_Rank_t rank, struct block block,
+                   const char *name)
+{
+	size_t end = 0;
+
+	for (gex_Rank_t lower = 0; lower < rank; lower++) {
+		const struct block other = block_of(counts, lower, &end);
+
+		if (other.bytes && other.at < block.at + block.bytes &&
+		    block.at < other.at + other.bytes)
+			blocks_bad(lower, other, rank, block, name);
+	}
+}
+
+/* The blocks that dst receives do not overlap.  Where they lie in the order of ranks, each is
+ * compared with an end alone. */
+static void
+dst_check_apart(const struct pcoll_call *call, const char *name)
+{
+	const struct pcoll_counts *counts = &call->dst_counts;
+	size_t end = 0, most = 0;
+
+	if (!counts->displs)
+		return;                 /* one behind the other */
+	for (gex_Rank_t rank = 0; rank < call->tm->size; rank++) {
+		const struct block block = block_of(counts, rank, &end);
+
+		if (!block.bytes)
+			continue;
+		if (block.at < most)
+			lower_blocks_check(counts, rank, block, name);
+		most = end > most ? end : most;
+	}
+}
+
 /* In place, the own block is where the other side has it. */
 static ptrdiff_t
 place_of_own(const struct pcoll_call *call, struct side dst, struct side src)
@@ -148,6 +194,8 @@ static void
 overlap_check(const struct pcoll_call *call, struct side dst, size_t dst_bytes, struct side src,
               size_t src_bytes, const char *name)
 {
+	if (side_has_list(call, dst) && side_is_used(call, dst))
+		dst_check_apart(call, name);
 	if (!side_is_used(call, dst) || !side_is_used(call, src))
 		return;
 	if (side_has_list(call, src))

@@ -37,9 +37,9 @@
  * Buffers are any memory; elements of built-in types are aligned. Until the event is synced the
  * caller changes neither src nor the arrays, and does not touch dst; with PST_OUT_NOSYNC until the
  * events of all ranks are synced. Plans copy the arrays. Buffers overlap only as in the column
- * "in place", and then on all ranks that have both. Lengths of 0 are allowed; such a call need not
- * wait for anybody. Two ranks with one target, and offsets of PST_SINGLE that differ, are
- * looked for with PST_CHECK alone.
+ * "in place", and then on all ranks that have both; blocks of one dst never do. Lengths of 0 are
+ * allowed; such a call need not wait for anybody. Two ranks with one target, offsets of PST_SINGLE
+ * that differ, and memory that overlaps or is not aligned are looked for with PST_CHECK alone.
  *
  * Reductions take the types, operators and functions of gasnet_coll.h and those below.
  * GEX_OP_USER_NC combines in the order of ranks. dt_cnt may be 0.

@@ -298,6 +298,46 @@ other_offsets(void)
 	pst_gather_all(pt.tm, pt.base + 64 + 8 * pt.rank, pt.base, 8, PST_SINGLE);
 }
 
+/* Run by both: blocks whose order is not that of ranks are received well, then two that overlap. */
+static void
+gatherv_overlaps(void)
+{
+	const size_t counts[2] = { 8, 16 }, reverse[2] = { 16, 0 }, overlap[2] = { 8, 0 };
+	size_t own;
+
+	pt_start(NULL, NULL, NULL, 0, 1);
+	own = counts[pt.rank];
+	pst_gatherv(pt.tm, 0, words, counts, reverse, words + 4, own, 0);
+	pst_gatherv(pt.tm, 0, words, counts, overlap, words + 4, own, 0);
+}
+
+/* Run by three; rank 1 has no bytes, so its offset means nothing. */
+static void
+gather_allv_overlaps(void)
+{
+	const size_t counts[3] = { 8, 0, 8 };
+	const size_t apart[3] = { 8, SIZE_MAX, 0 }, same[3] = { 16, 16, 16 };
+	size_t own;
+
+	pt_start(NULL, NULL, NULL, 0, 1);
+	own = counts[pt.rank];
+	pst_gather_allv(pt.tm, words, counts, apart, words + 4, own, 0);
+	pst_gather_allv(pt.tm, words, counts, pt.rank ? apart : same, words + 4, own, 0);
+}
+
+/* Run by both: offsets of blocks that are sent may be the same. */
+static void
+exchangev_overlaps(void)
+{
+	const size_t counts[2] = { 8, 8 }, same[2] = { 0, 0 }, near[2] = { 0, 7 };
+	pst_plan_t plan;
+
+	pt_start(NULL, NULL, NULL, 0, 1);
+	pst_exchangev(pt.tm, words, counts, NULL, words + 4, counts, same, 0);
+	PT_OK(pst_exchangev_plan(pt.tm, words, counts, pt.rank ? NULL : near, words + 4, counts,
+	                         same, &plan, 0));
+}
+
 /* Run by both: rank 0 makes calls of barriers, and `before' of them before rank 1's broadcast; with
  * 0 that comes first. */
 static void
@@ -460,6 +500,20 @@ static const struct pt_misuse cases[] = {
 	{ "other_counts", PT_CHECKED, 2, other_counts, "counts that differ between two members",
 	  "pst_scatterv: call * on its team, in which rank 0 sends 16 bytes to rank 1, which "
 	  "expects 8; let the counts of both agree",
+	  1 },
+	{ "gatherv_overlaps", PT_CHECKED, 2, gatherv_overlaps, "a gather of blocks that overlap",
+	  "pst_gatherv: in dst, rank 0's block of 8 bytes at 8 and rank 1's of 16 bytes at 0 "
+	  "overlap; pass offsets that keep them apart",
+	  1 },
+	{ "gather_allv_overlaps", PT_CHECKED, 3, gather_allv_overlaps,
+	  "a gather of blocks at one offset",
+	  "pst_gather_allv: in dst, rank 0's block of 8 bytes at 16 and rank 2's of 8 bytes at 16 "
+	  "overlap; pass offsets that keep them apart",
+	  1 },
+	{ "exchangev_overlaps", PT_CHECKED, 2, exchangev_overlaps,
+	  "an exchange into blocks that overlap",
+	  "pst_exchangev: in dst, rank 0's block of 8 bytes at 0 and rank 1's of 8 bytes at 7 "
+	  "overlap; pass offsets that keep them apart",
 	  1 },
 	{ "one_target", PT_CHECKED, 2, one_target, "a permutation of two members to one",
 	  "pst_permute: call * on its team, to which rank 0 and rank 1 both pass target 0; let "
