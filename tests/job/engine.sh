@@ -202,7 +202,7 @@ engine_tests()
 	engine_job 3 "$steps" init barrier
 	expect_status 0
 	# the keeper says it before ranks end, since an engine may read nothing after that
-	engine_job 3 "$steps" 0@say-end init barrier exit=3
+	engine_job 3 "$steps" say-end init barrier exit=3
 	expect_status 3
 	expect_message 'exit(3)'
 	grep -e 'exit(3)' -e 'the rank ends' "$tmp/err" | head -n 1 | grep -q 'exit(3)' || wrong 'the line comes late'

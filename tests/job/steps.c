@@ -40,11 +40,13 @@ note_exit(int code, void *arg)
 	pboot_note_exit(code);
 }
 
-/* Before init: the handler runs after the one that init makes, once the rank may end. */
+/* Before init: the handler runs after the one that init makes, once the rank may end.  Only rank 0
+ * says it: the keeper has that rank's stderr, and what comes through one pipe keeps its order. */
 static void
 say_end(void)
 {
-	fputs("the rank ends\n", stderr);
+	if (job.rank == 0)
+		fputs("the rank ends\n", stderr);
 }
 
 static void
