@@ -238,10 +238,12 @@ event_twice(void)
 {
 	gex_Event_t event;
 
-	pt_init(NULL, NULL, 0);
-	if (pt.rank)
-		pt_sleep_ms(20);
-	event = gex_Coll_BarrierNB(pt.tm, 0);
+	pt_start(NULL, NULL, NULL, 0, GASNET_PAGESIZE);
+	while (pt.rank && !pt_word_get(pt.rank, 0))
+		pt_sleep_ms(1);
+	event = gex_Coll_BarrierNB(pt.tm, 0); /* of rank 0, not over before the other knows of it */
+	if (!pt.rank)
+		pt_word_put(1, 0, 1);
 	gex_Event_Wait(event);
 	gex_Event_Wait(event);
 }

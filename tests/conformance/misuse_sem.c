@@ -101,15 +101,24 @@ wait_for_array(void *sem)
 	return NULL;
 }
 
-/* The thread that waits has marked that before it first polls. */
+/* The thread that waits has marked that before it first polls, and so before it sleeps. */
+static void
+let_wait(void *(*wait)(void *sem), pst_sem_t sem)
+{
+	const uint64_t before = pt_counter(PST_COUNTERS_OWN, "sleeps");
+	pthread_t id;
+
+	PT_EQ(pthread_create(&id, NULL, wait, sem), 0);
+	while (pt_counter(PST_COUNTERS_OWN, "sleeps") == before)
+		pt_sleep_ms(1);
+}
+
 static pst_sem_t
 waited_for(unsigned kind, void *(*wait)(void *sem))
 {
 	pst_sem_t sem = make(kind);
-	pthread_t id;
 
-	PT_EQ(pthread_create(&id, NULL, wait, sem), 0);
-	pt_sleep_ms(100);
+	let_wait(wait, sem);
 	return sem;
 }
 
@@ -143,10 +152,8 @@ static void
 destroy_waited(void)
 {
 	pst_sem_set_t set = make_set();
-	pthread_t id;
 
-	PT_EQ(pthread_create(&id, NULL, wait_for, pst_sem_set_mine(set, 1)), 0);
-	pt_sleep_ms(100);
+	let_wait(wait_for, pst_sem_set_mine(set, 1));
 	pst_sem_set_destroy(set, 0);
 }
 

@@ -108,7 +108,7 @@ set_and_add(void)
 	pt_init(NULL, NULL, 0);
 	pt_attach(NULL, 0, 4096);
 	if (pt.rank != 0) {
-		pt_sleep_ms(300);
+		pt_sleep_ms(3000);
 		return;
 	}
 	add = word_at(pt.peers[1].owner + 64);

@@ -179,17 +179,22 @@ get_broadcast(gex_TM_t tm)
 	gex_Event_Wait(gex_Coll_BroadcastNB(tm, 0, &word, NULL, sizeof(word), 0));
 }
 
-/* Rank 0 ends the team, and rank 1 makes a call over it. */
+/* Rank 0 ends the team, and rank 1 makes a call over it; one of them 200 ms after the other has
+ * said that it begins. */
 static void
-destroy_while(void (*call)(gex_TM_t), unsigned here_ms, unsigned there_ms)
+destroy_while(void (*call)(gex_TM_t), gex_Rank_t first)
 {
 	gex_TM_t tm;
 
-	pt_init(NULL, NULL, 0);
+	pt_start(NULL, NULL, NULL, 0, GASNET_PAGESIZE);
 	tm = team_of_all();
-	for (unsigned i = pt.rank ? there_ms : here_ms; i; i--) {
-		gasnet_AMPoll();
-		pt_sleep_ms(1);
+	if (pt.rank == first) {
+		pt_word_put(1 - first, 0, 1);
+	} else {
+		for (unsigned left = 200; left; left -= (unsigned)pt_word_get(pt.rank, 0)) {
+			gasnet_AMPoll();
+			pt_sleep_ms(1);
+		}
 	}
 	if (pt.rank)
 		call(tm);
@@ -197,13 +202,13 @@ destroy_while(void (*call)(gex_TM_t), unsigned here_ms, unsigned there_ms)
 		(void)gex_TM_Destroy(tm, NULL, 0);
 }
 
-static void destroy_early(void) { destroy_while(split_it, 0, 200); }
-static void barrier_late(void) { destroy_while(start_barrier, 0, 200); }
-static void pst_barrier_late(void) { destroy_while(start_pst_barrier, 0, 200); }
-static void broadcast_late(void) { destroy_while(get_broadcast, 0, 200); }
-static void destroy_in_use(void) { destroy_while(split_it, 200, 0); }
-static void destroy_in_barrier(void) { destroy_while(start_barrier, 200, 0); }
-static void destroy_in_broadcast(void) { destroy_while(get_broadcast, 200, 0); }
+static void destroy_early(void) { destroy_while(split_it, 0); }
+static void barrier_late(void) { destroy_while(start_barrier, 0); }
+static void pst_barrier_late(void) { destroy_while(start_pst_barrier, 0); }
+static void broadcast_late(void) { destroy_while(get_broadcast, 0); }
+static void destroy_in_use(void) { destroy_while(split_it, 1); }
+static void destroy_in_barrier(void) { destroy_while(start_barrier, 1); }
+static void destroy_in_broadcast(void) { destroy_while(get_broadcast, 1); }
 
 /* Rank 0 ends the team while a thread uses it; rank 1 lets them, and takes in nothing. */
 static void
