@@ -172,8 +172,8 @@ phase_is_told(const struct pcoll_shm_barrier *shm_barrier, uint64_t phase,
 
 /* -- few --------------------------------------------------------------------------------------- */
 
-/* Goes on from the first rank that was not seen.  A word like this rank's own, as all are of a phase
- * without names, has nothing to combine. */
+/* Goes on from the first rank that was not seen.  A word like this rank's own, as all are where no
+ * rank has a name, has nothing to combine. */
 static bool
 phase_looks(struct pcoll_shm_barrier *shm_barrier, uint64_t phase)
 {
