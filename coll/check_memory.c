@@ -241,7 +241,7 @@ alignment_check(const struct pcoll_call *call, struct side dst, const char *name
 }
 
 void
-pcoll_check_memory(const struct pcoll_call *call, const char *name)
+pcoll_check_all_memory(const struct pcoll_call *call, const char *name)
 {
 	const struct side dst = sides[call->what.operation].dst;
 	const struct side src = sides[call->what.operation].src;

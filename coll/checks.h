@@ -56,7 +56,18 @@ void pcoll_check_aligned(const void *dst, const void *src, size_t elem_bytes, co
 
 /* What the two functions above check, of the memory that the call has, and that it is there; and
  * its lists (check_memory.c).  name: as which call messages name it. */
-void pcoll_check_memory(const struct pcoll_call *call, const char *name);
+void pcoll_check_all_memory(const struct pcoll_call *call, const char *name);
+
+/* A short call whose buffers are there has nothing to be looked for without PST_CHECK. */
+static inline void
+pcoll_check_memory(const struct pcoll_call *call, const char *name)
+{
+	if (PSI_UNLIKELY(psi.checks || !call->dst || !call->src ||
+	                 call->len_bytes >= PSI_LARGE_BYTES ||
+	                 call->len_bytes * call->tm->size >= PSI_LARGE_BYTES ||
+	                 pcoll_call_has_lists(call)))
+		pcoll_check_all_memory(call, name);
+}
 
 /* Returns what a call has of these arguments; of dst and src nothing.  extended: also accepts types
  * and operators of penstock_coll.h, and a dt_cnt of 0. */
