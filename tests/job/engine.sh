@@ -41,6 +41,7 @@ engine_start()
 {
 	what="$engine -n $*"
 	checks=$((checks + 1))
+	no_output
 	engine_run "$@" >"$tmp/out" 2>"$tmp/err" </dev/null &
 	launcher=$!
 }

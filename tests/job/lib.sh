@@ -55,8 +55,16 @@ start()
 {
 	what=$*
 	checks=$((checks + 1))
+	no_output
 	"$@" >"$tmp/out" 2>"$tmp/err" </dev/null &
 	launcher=$!
+}
+
+# no_output: what is waited for in the output of a job to come is not found in that of the last one.
+no_output()
+{
+	: >"$tmp/out"
+	: >"$tmp/err"
 }
 
 # hit: the fault happens now.
