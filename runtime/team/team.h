@@ -65,8 +65,6 @@ struct gex_TM_s {
 	uint32_t collectives; /* that this member has called; under the lock of coll/, but for
 	                                 * barriers in the barrier area without checks, which take
 	                                 * none */
-	uint64_t pst_barriers;          /* with checks, under the same lock: bit k % 64 is set if
-	                                 * call k was a pst_barrier by flags, 64 calls back */
 	struct pcoll_barrier *barrier;  /* of teams with a barrier area; NULL before its first
 	                                 * barrier */
 	struct pcoll_cells *cells;      /* of teams that have some; NULL before the first call */
@@ -78,6 +76,8 @@ struct gex_TM_s {
 	uint64_t device_steps[PSI_DEVICE_LINES];
 	uint32_t ahead_bytes;           /* what its calls since all met may have left with members
 	                                 * behind (coll/schedule_cache.c) */
+	uint64_t pst_barriers;          /* with checks, under the lock of coll/: bit k % 64 is set
+	                                 * if call k was a pst_barrier by flags, 64 calls back */
 	gex_TM_t next;                  /* in the list of team.c */
 	struct psi_team_callers callers;
 	struct psi_spinlock gather_lock;        /* the phases but for their blocks */
