@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -137,7 +138,7 @@ bytes_read(int fd, char *bytes, size_t room)
 	return (ssize_t)len;
 }
 
-/* Returns NULL, or why the file is left out.  One that is no file of bytes might have no end. */
+/* Returns NULL, or why the file is refused.  One that is no file of bytes might have no end. */
 static const char *
 file_read(int fd, const char *path)
 {
@@ -179,9 +180,13 @@ file_open(void)
 	wrong = fd < 0 ? strerror(errno) : file_read(fd, path);
 	if (fd >= 0)
 		(void)close(fd);
-	if (wrong && psi_settings_warns())
-		psi_log("%s=%s: %s; the file is left out, and the library's own rules are used",
-		        rows[0].name, path, wrong);
+	if (wrong) {
+		char accepts[160];
+
+		snprintf(accepts, sizeof accepts,
+		         "a regular file of at most 1 MiB that can be read (%s)", wrong);
+		psi_settings_refuse(rows[0].name, path, accepts);
+	}
 }
 
 /* -- start-up ---------------------------------------------------------------------------------- */

@@ -51,8 +51,8 @@ const char *pcoll_operation_word(enum pcoll_operation operation);
 const struct pcoll_rule *pcoll_tuning_rule(size_t number);
 bool pcoll_tuning_is_users(size_t number);
 
-/* Start-up: reads the settings.  Lines with a mistake, and a file that cannot be read, are told of
- * and left out. */
+/* Start-up: reads the settings.  Lines with a mistake are told of and left out; a file that cannot
+ * be read ends the process, as a bad value of a setting does. */
 void pcoll_tuning_open(void);
 
 #endif
