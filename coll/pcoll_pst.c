@@ -38,19 +38,6 @@ pcoll_pst_call(gex_TM_t tm, struct pcoll_what what, gex_Flags_t flags, gex_Flags
 	};
 }
 
-/* -- buffers ----------------------------------------------------------------------------------- */
-
-void
-pcoll_pst_check_buffer(const struct pcoll_call *call, const void *addr, size_t nbytes,
-                       size_t blocks, const char *name)
-{
-	const char *call_name = pcoll_call_name(call->what);
-
-	psi_check_bytes(nbytes, blocks, call_name);
-	if (nbytes * blocks != 0)
-		psi_check_buffer(addr, nbytes * blocks, name, call_name);
-}
-
 gex_Event_t
 pcoll_pst_start(const struct pcoll_call *call)
 {

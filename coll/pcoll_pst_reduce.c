@@ -175,7 +175,7 @@ value_call(gex_TM_t tm, enum pcoll_operation operation, gex_DT_t dt, const void 
 		pcoll_pst_call(tm, (struct pcoll_what){ operation, PCOLL_PST_VALUE }, flags, 0);
 	const size_t bytes = pcoll_type_bytes(dt);
 
-	pcoll_pst_check_buffer(&call, result_out, bytes, 1, "result_out");
+	psi_check_buffer(result_out, bytes, "result_out", pcoll_call_name(call.what));
 	call.len_bytes = bytes;
 	memcpy(call.scalar.in, value, bytes);
 	call.scalar.out[1] = bytes;
@@ -272,7 +272,7 @@ pst_barrier_value_nb(gex_TM_t tm, int value, int *result_out, gex_Flags_t flags)
 		.named = !(flags & PST_BARRIER_ANONYMOUS), .id = value,
 	};
 
-	pcoll_pst_check_buffer(&call, result_out, sizeof *result_out, 1, "result_out");
+	psi_check_buffer(result_out, sizeof *result_out, "result_out", pcoll_call_name(call.what));
 	call.len_bytes = sizeof(struct named);
 	call.reduction = (struct pcoll_reduction){
 		.elem_bytes = sizeof(struct named), .combine = named_combine,

@@ -15,9 +15,6 @@ void pcoll_pst_check_flags(gex_Flags_t flags, gex_Flags_t allowed, const char *c
 /* Checks team and flags, and returns a call with these. */
 struct pcoll_call pcoll_pst_call(gex_TM_t tm, struct pcoll_what what, gex_Flags_t flags,
                                  gex_Flags_t allowed);
-/* Checks a buffer of `blocks' blocks of nbytes. */
-void pcoll_pst_check_buffer(const struct pcoll_call *call, const void *addr, size_t nbytes,
-                            size_t blocks, const char *name);
 /* Starts a call whose arguments have passed.  A call of no bytes is complete at once, and so it is
  * on all members; one with lists may have bytes elsewhere. */
 gex_Event_t pcoll_pst_start(const struct pcoll_call *call);
