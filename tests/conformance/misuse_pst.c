@@ -104,16 +104,6 @@ other_elements(void)
 	pst_upc_all_reduce(&array, &array, GEX_DT_U64, 8, 3, GEX_OP_ADD, NULL, NULL, 0);
 }
 
-static void
-upc_reduce_nowhere(void)
-{
-	void *base[1] = { words }, *nowhere[1] = { NULL };
-	const pst_upc_array_t src = { pt.tm, base, 1, 8, 2, 0 };
-	const pst_upc_array_t dst = { pt.tm, nowhere, 1, 8, 1, 0 };
-
-	pst_upc_all_reduce(&dst, &src, GEX_DT_U64, 8, 2, GEX_OP_ADD, NULL, NULL, 0);
-}
-
 /* A reduction along two elements, with the sum at `dst'. */
 static void
 upc_reduce(void *dst, void *src)
@@ -135,6 +125,7 @@ upc_prefixes(void *dst, void *src)
 	pst_upc_all_prefix_reduce(&result, &array, GEX_DT_U64, 8, 3, GEX_OP_ADD, NULL, NULL, 0);
 }
 
+static void upc_reduce_nowhere(void) { upc_reduce(NULL, words); }
 static void upc_reduce_odd(void) { upc_reduce(words, (char *)words + 36); }
 static void upc_reduce_to_odd(void) { upc_reduce((char *)words + 1, words + 4); }
 static void upc_prefixes_odd(void) { upc_prefixes((char *)words + 4, words + 4); }
