@@ -177,7 +177,7 @@ dst_check_apart(const struct pcoll_call *call, const char *name)
 	}
 }
 
-/* In place, the own block is where the other side has it. */
+/* How far src is behind dst in a call in place, where the own block of both has one address. */
 static ptrdiff_t
 place_of_own(const struct pcoll_call *call, struct side dst, struct side src)
 {

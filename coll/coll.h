@@ -44,7 +44,7 @@ struct pcoll_reduction {
 	uint32_t key;                   /* of type and operator, which all members agree on */
 };
 
-/* Of a key, those of the operator; the type is behind them. */
+/* The lower bits of a key are the operator, the others the type. */
 enum { PCOLL_KEY_OP_BITS = 14 };
 
 static inline gex_DT_t

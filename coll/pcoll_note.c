@@ -134,7 +134,8 @@ barrier_keep(gex_TM_t tm, enum pcoll_api api)
 	tm->pst_barriers = api == PCOLL_PST ? tm->pst_barriers | bit : tm->pst_barriers & ~bit;
 }
 
-/* By which interface the barrier with that number was called; PCOLL_APIS: too long ago. */
+/* The interface by which the barrier with that number was called; PCOLL_APIS: that is not kept any
+ * more. */
 static enum pcoll_api
 barrier_api(gex_TM_t tm, uint32_t number)
 {

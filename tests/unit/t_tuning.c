@@ -134,7 +134,7 @@ START_TEST(forced_ones_are_read)
 }
 END_TEST
 
-/* With the parameters that stand behind its name, and with no more. */
+/* An algorithm takes the parameters that the list shows behind its name, and no more. */
 static void
 forced_one_is_accepted(enum pcoll_operation operation, const char *listed)
 {
