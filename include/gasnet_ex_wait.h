@@ -16,7 +16,7 @@ struct psi_wait {
 	uint32_t seq;
 	uint64_t spins;
 	uint64_t since;
-	uint32_t cpu;
+	uint16_t cpu, yields;
 	uint32_t turns;
 	uint64_t first;
 	const void *reason;
@@ -24,7 +24,7 @@ struct psi_wait {
 
 #define PSI_WAIT_INIT(where)                 \
 	{                                    \
-		(where), 0, 0, 0, 0, 0, 0, 0, NULL \
+		(where), 0, 0, 0, 0, 0, 0, 0, 0, NULL \
 	}
 
 PSI_BEGIN_DECLS

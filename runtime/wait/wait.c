@@ -40,7 +40,7 @@ enum {
 	/* A pause takes as long as half the look: worth it for the sake of the CPU's other thread,
 	 * if there is one, once the wait has lasted for some ten microseconds. */
 	LOOKS_EAGER = 2048,
-	LOOKS_CROWDED = 4,
+	LOOKS_CROWDED = 4,              /* where two ranks share a CPU; with more, one */
 	/* Between two yields, divided by the square of the ranks per CPU: with two, the message is
 	 * likely under way, and the look lasts as long as a switch; the more there are, the
 	 * likelier it is another's turn. */
@@ -52,6 +52,7 @@ enum {
 	YIELDS_ALONE = 2,
 	YIELDERS_PER_CPU = 4,
 	YIELD_NS = 2000000,
+	YIELDS_PER_CLOCK = 8,
 	EMPTY_POLLS_BEFORE_YIELD = 32,
 	SPINS_PER_REPORT = 256,         /* looks at the clock of a wait that never sleeps */
 	TURNS_PER_REPORT = 128,         /* ... and of one that messages keep awake */
@@ -161,7 +162,7 @@ yielders_of(uint32_t cpu)
 
 /* Counts the waiter among those of the CPU where it is; false if there are enough of them. */
 static bool
-yielding_start(struct psi_wait *wait, uint32_t cpu, bool always)
+yielding_start(struct psi_wait *wait, uint16_t cpu, bool always)
 {
 	if (atomic_fetch_add_explicit(yielders_of(cpu), 1, memory_order_relaxed) <
 	            YIELDERS_PER_CPU ||
@@ -183,19 +184,27 @@ yielding_stop(struct psi_wait *wait)
 	wait->phase = LOOKING;
 }
 
+/* Most waits end before they have asked once. */
+static bool
+wait_yielded_for_long(struct psi_wait *wait)
+{
+	const uint64_t now = psi_now_ns();
+
+	if (!wait->since)
+		wait->since = now;
+	return now - wait->since > YIELD_NS;
+}
+
 /* May this waiter yield, rather than sleep?  One that was moved to another CPU while it did goes
  * on. */
 static bool
 wait_may_yield(struct psi_wait *wait)
 {
 	const int here = sched_getcpu();
-	const uint32_t cpu = here < 0 ? 0 : (uint32_t)here % PSI_SHARED_CPUS;
-	const uint64_t now = psi_now_ns();
+	const uint16_t cpu = here < 0 ? 0 : (uint16_t)(here % PSI_SHARED_CPUS);
 	bool always = wait->turns & PSI_WAIT_PATIENT;
 
-	if (!wait->since)
-		wait->since = now;
-	if (now - wait->since > YIELD_NS)
+	if (wait->yields++ % YIELDS_PER_CLOCK == YIELDS_PER_CLOCK - 1 && wait_yielded_for_long(wait))
 		return false;
 	if (wait->phase == YIELDING) {
 		if (wait->cpu == cpu)
@@ -236,7 +245,9 @@ wait_looks_crowded(const struct psi_wait *wait)
 
 	if (psi.networked)
 		return LOOKS_NETWORKED;
-	return wait->phase == YIELDING ? LOOKS_BETWEEN / (ranks * ranks) : LOOKS_CROWDED;
+	if (wait->phase == YIELDING)
+		return LOOKS_BETWEEN / (ranks * ranks);
+	return ranks > 2 ? 1 : LOOKS_CROWDED;
 }
 
 /* Nothing arrived, where ranks share CPUs.  True if it is time to sleep. */
