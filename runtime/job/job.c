@@ -179,9 +179,7 @@ job_know_cpus(void)
 	}
 	psi.cpus = topology.usable_cpus;
 	psi.crowded = psi_topology_crowded(&topology, sets, here, me);
-	psi.ranks_per_cpu = (here + psi.cpus - 1) / psi.cpus;
-	if (psi.ranks_per_cpu < 2)
-		psi.ranks_per_cpu = 2;
+	psi_threads_crowd();
 	if (here >= CACHES_LEAST)
 		job_know_caches(all, sets);
 	free(sets);

@@ -29,8 +29,8 @@ struct psi_job {
 	bool threaded;                  /* PAR */
 	bool receive_thread;            /* a thread of the library runs handlers too */
 	bool crowded;                   /* more ranks than CPUs here */
-	uint32_t ranks_per_cpu;         /* rounded up; at least 2, for threads may crowd too */
 	_Atomic bool threads_crowd;     /* ... or more threads that call; kept by thread.c */
+	_Atomic uint32_t ranks_per_cpu; /* or threads that call, if more; rounded up; at least 2 */
 	uint32_t cpus;                  /* that this process may use */
 	/* Where no rank of this host shares its CPUs: the lowest CPU of those with which each rank
 	 * shares its last cache, or PSI_NO_CACHE, by index on the host, and the CPUs of all.  Else

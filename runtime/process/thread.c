@@ -32,17 +32,26 @@ static void
 thread_note_count(uint32_t count)
 {
 	const int64_t busy = (int64_t)count - atomic_load_explicit(&parked, memory_order_relaxed);
+	const int64_t all = (busy > 1 ? busy : 1) * psi.host_places;
+	const int64_t cpus = psi.cpus ? psi.cpus : 1;
+	const int64_t per_cpu = (all + cpus - 1) / cpus;
 
-	atomic_store_explicit(&psi.threads_crowd,
-	                      busy * (int64_t)psi.host_places > (int64_t)psi.cpus,
+	atomic_store_explicit(&psi.threads_crowd, per_cpu > 1, memory_order_relaxed);
+	atomic_store_explicit(&psi.ranks_per_cpu, per_cpu > 2 ? (uint32_t)per_cpu : 2,
 	                      memory_order_relaxed);
+}
+
+void
+psi_threads_crowd(void)
+{
+	thread_note_count(atomic_load_explicit(&thread_count, memory_order_relaxed));
 }
 
 void
 psi_thread_park(int by)
 {
 	atomic_fetch_add_explicit(&parked, by, memory_order_relaxed);
-	thread_note_count(atomic_load_explicit(&thread_count, memory_order_relaxed));
+	psi_threads_crowd();
 }
 
 static void

@@ -53,6 +53,9 @@ void *psi_thread_buffer(unsigned network, size_t len_bytes);
  * Meanwhile it does not count among the threads that may crowd the CPUs. */
 void psi_thread_park(int by);
 
+/* Notes how crowded the CPUs are, psi.cpus and psi.host_places being known. */
+void psi_threads_crowd(void);
+
 /* Called in PAR before any thread is counted. */
 void psi_threads_open(void);
 

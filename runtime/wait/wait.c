@@ -241,7 +241,8 @@ wait_spin_alone(struct psi_wait *wait, int mode)
 static uint32_t
 wait_looks_crowded(const struct psi_wait *wait)
 {
-	const uint32_t ranks = psi.ranks_per_cpu;
+	const uint32_t ranks =
+		atomic_load_explicit(&psi.ranks_per_cpu, memory_order_relaxed);
 
 	if (psi.networked)
 		return LOOKS_NETWORKED;
