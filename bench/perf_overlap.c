@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-enum { OVERLAPS = 4096 };
+enum { OVERLAPS = 4096, CHOICE_ROUNDS = 3, LEAST_CALLS = 32 };
 
 /* An order's bits: bytes, kind, part, and above them the steps of the computation. */
 enum { KIND_SHIFT = 24, PART_SHIFT = 28, STEPS_SHIFT = 32 };
@@ -77,14 +77,19 @@ steps_compute(size_t steps)
 	}
 }
 
-/* The barrier keeps the next order away from ranks that still obey this one. */
-static void
-overlaps_run(unsigned count, size_t order)
+/* Returns the time of the rank that took longest, without the way of the order.  A first collective
+ * brings the ranks together.  The last keeps the next order away from ranks that still obey this
+ * one. */
+static double
+overlaps_time(unsigned count, size_t order)
 {
 	const size_t bytes = order & ((1u << KIND_SHIFT) - 1), steps = order >> STEPS_SHIFT;
 	const struct collective *collective = &collectives[order >> KIND_SHIFT & 15];
 	const enum part part = order >> PART_SHIFT & 15;
+	double start, own, longest;
 
+	gex_Event_Wait(collective->start(bytes));
+	start = perf_now_ns();
 	for (unsigned i = 0; i < count; i++) {
 		gex_Event_t event = GEX_EVENT_INVALID;
 
@@ -94,7 +99,16 @@ overlaps_run(unsigned count, size_t order)
 			steps_compute(steps);
 		gex_Event_Wait(event);
 	}
-	pst_barrier(perf_tm, 0);
+	own = perf_now_ns() - start;
+	pst_allreduce(perf_tm, &longest, &own, GEX_DT_DBL, sizeof own, 1, GEX_OP_MAX, NULL, NULL,
+	              0);
+	return longest;
+}
+
+static void
+overlaps_run(unsigned count, size_t order)
+{
+	(void)overlaps_time(count, order);
 }
 
 static void
@@ -125,38 +139,55 @@ static struct {
 	unsigned n;
 } kept;
 
+/* Of so many calls.  It is measured over more where they are few: a rank that begins later than
+ * another would count as a long collective. */
 static double
 part_time(const struct perf_point *point, enum part part, unsigned count)
 {
+	const unsigned calls = count < LEAST_CALLS ? LEAST_CALLS : count;
 	size_t kind = 0, order;
-	double start;
 
 	while (strcmp(collectives[kind].name, point->kind) != 0)
 		kind++;
 	order = kept.steps << STEPS_SHIFT | (size_t)part << PART_SHIFT | kind << KIND_SHIFT |
 	        point->bytes;
-	perf_job_order(PERF_OVERLAPS, count, order);
-	start = perf_now_ns();
-	overlaps_run(count, order);
-	return perf_now_ns() - start;
+	perf_job_order(PERF_OVERLAPS, calls, order);
+	return overlaps_time(calls, order) * count / calls;
 }
 
-/* As many steps as take as long as the collective alone. */
+static double
+part_least_time(const struct perf_point *point, enum part part, unsigned count)
+{
+	double least = part_time(point, part, count);
+
+	for (unsigned i = 1; i < CHOICE_ROUNDS; i++) {
+		const double time = part_time(point, part, count);
+
+		least = time < least ? time : least;
+	}
+	return least;
+}
+
+/* As many steps as take as long as the collective alone.  A few steps take longer each than many,
+ * so the number is found in rounds. */
 static void
 steps_choose(const struct perf_point *point, unsigned count)
 {
-	double alone, computation;
+	double alone;
 
 	kept.kind = point->kind;
 	kept.bytes = point->bytes;
 	kept.count = count;
 	kept.n = 0;
 	kept.steps = 16;
-	alone = part_time(point, ALONE, count);
-	computation = part_time(point, COMPUTATION, count);
-	kept.steps = (size_t)(16 * alone / computation + 0.5);
-	if (kept.steps == 0)
-		kept.steps = 1;
+	alone = part_least_time(point, ALONE, count);
+	for (unsigned round = 0; round < CHOICE_ROUNDS; round++) {
+		const double computation = part_least_time(point, COMPUTATION, count);
+
+		kept.steps = (size_t)((double)kept.steps * alone / computation + 0.5);
+		if (kept.steps == 0)
+			kept.steps = 1;
+	}
 }
 
 static double
