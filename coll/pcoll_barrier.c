@@ -136,8 +136,13 @@ pcoll_barrier_is_over(const void *object, uint64_t phase)
 {
 	struct pcoll_barrier *barrier = (struct pcoll_barrier *)(uintptr_t)object;
 
-	if (phases_finished(barrier) >= phase)
+	const uint64_t finished = phases_finished(barrier);
+
+	if (finished >= phase)
 		return true;
+	if (finished + 1 == phase &&
+	    pcoll_shm_barrier_is_awaited(&barrier->shm_barrier, phase - barrier->before))
+		return false;
 	barrier_lock(barrier);
 	barrier_advance(barrier);
 	barrier_unlock(barrier);

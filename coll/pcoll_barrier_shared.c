@@ -40,14 +40,6 @@ flag_word_of(struct pcoll_names names, uint64_t tag)
 	return pcoll_names_word(names) | tag << PCOLL_NAMES_BITS;
 }
 
-/* A word holds the lower bits of a phase.  It is of this phase or of the phase two before, so these
- * bits suffice. */
-static bool
-word_is_of_phase(uint64_t word, uint64_t phase)
-{
-	return word >> PCOLL_NAMES_BITS == (uint16_t)phase;
-}
-
 static _Atomic uint64_t *
 rank_flag_of(const struct pcoll_shm_barrier *shm_barrier, uint32_t rank, uint64_t phase)
 {
@@ -167,7 +159,7 @@ phase_is_told(const struct pcoll_shm_barrier *shm_barrier, uint64_t phase,
 	                                                                  * phase_count_in */
 
 	*names_out = pcoll_names_of(word);
-	return word_is_of_phase(word, phase);
+	return pcoll_shm_barrier_word_is_of(word, phase);
 }
 
 /* -- few --------------------------------------------------------------------------------------- */
@@ -184,7 +176,7 @@ phase_looks(struct pcoll_shm_barrier *shm_barrier, uint64_t phase)
 
 		if (PSI_LIKELY(word == shm_barrier->own))
 			continue;
-		if (!word_is_of_phase(word, phase))
+		if (!pcoll_shm_barrier_word_is_of(word, phase))
 			return false;
 		shm_barrier->gathered =
 			pcoll_names_combine(shm_barrier->gathered, pcoll_names_of(word));
@@ -261,7 +253,7 @@ pcoll_shm_barrier_is_entered(const struct pcoll_shm_barrier *shm_barrier, uint64
 		return entered;
 	}
 	for (uint32_t rank = 0; rank < shm_barrier->size; rank++)
-		if (word_is_of_phase(atomic_load_explicit(rank_flag_of(shm_barrier, rank, phase),
+		if (pcoll_shm_barrier_word_is_of(atomic_load_explicit(rank_flag_of(shm_barrier, rank, phase),
 		                                          memory_order_relaxed),
 		                     phase))
 			return true;

@@ -34,6 +34,24 @@ void pcoll_shm_barrier_enter(struct pcoll_shm_barrier *shm_barrier, uint64_t pha
 /* Have all ranks entered?  If so, returns true and the combined names. */
 bool pcoll_shm_barrier_complete(struct pcoll_shm_barrier *shm_barrier, uint64_t phase,
                                 struct pcoll_names *names_out);
+/* A word holds the lower bits of a phase.  It is of this phase or of the phase two before, so these
+ * bits suffice. */
+static inline bool
+pcoll_shm_barrier_word_is_of(uint64_t word, uint64_t phase)
+{
+	return word >> PCOLL_NAMES_BITS == (uint16_t)phase;
+}
+
+/* With many ranks: has some rank still to enter a phase that this one has entered?  Any thread may
+ * look. */
+static inline bool
+pcoll_shm_barrier_is_awaited(const struct pcoll_shm_barrier *shm_barrier, uint64_t phase)
+{
+	return shm_barrier->area && shm_barrier->size > PSI_BARRIER_FLAGS &&
+	       !pcoll_shm_barrier_word_is_of(atomic_load_explicit(&shm_barrier->area->complete,
+	                                                          memory_order_relaxed), phase);
+}
+
 /* Has any rank entered?  The caller has not entered, and has found the phase before complete. */
 bool pcoll_shm_barrier_is_entered(const struct pcoll_shm_barrier *shm_barrier, uint64_t phase);
 

@@ -6,6 +6,7 @@
 #include "runtime/process/process.h"
 
 #include "runtime/util/deny.h"
+#include "runtime/util/spinlock.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -27,24 +28,24 @@ static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 /* Threads that wait for others of the process to end, and want no CPU. */
 static _Atomic int32_t parked;
 
-/* Ranks are taken to be alike.  Two changes at a time may leave the older answer: it is a hint. */
-static void
-thread_note_count(uint32_t count)
-{
-	const int64_t busy = (int64_t)count - atomic_load_explicit(&parked, memory_order_relaxed);
-	const int64_t all = (busy > 1 ? busy : 1) * psi.host_places;
-	const int64_t cpus = psi.cpus ? psi.cpus : 1;
-	const int64_t per_cpu = (all + cpus - 1) / cpus;
-
-	atomic_store_explicit(&psi.threads_crowd, per_cpu > 1, memory_order_relaxed);
-	atomic_store_explicit(&psi.ranks_per_cpu, per_cpu > 2 ? (uint32_t)per_cpu : 2,
-	                      memory_order_relaxed);
-}
-
+/* Ranks are taken to be alike.  A thread changes a number, and then comes here, so the last one in
+ * finds the numbers as they are. */
 void
 psi_threads_crowd(void)
 {
-	thread_note_count(atomic_load_explicit(&thread_count, memory_order_relaxed));
+	static struct psi_spinlock lock;
+	const int64_t cpus = psi.cpus ? psi.cpus : 1;
+	int64_t all, per_cpu;
+
+	psi_spinlock_lock(&lock);
+	all = (int64_t)atomic_load_explicit(&thread_count, memory_order_relaxed) -
+	      atomic_load_explicit(&parked, memory_order_relaxed);
+	all = (all > 1 ? all : 1) * psi.host_places;
+	per_cpu = (all + cpus - 1) / cpus;
+	atomic_store_explicit(&psi.threads_crowd, per_cpu > 1, memory_order_relaxed);
+	atomic_store_explicit(&psi.ranks_per_cpu, per_cpu > 2 ? (uint32_t)per_cpu : 2,
+	                      memory_order_relaxed);
+	psi_spinlock_unlock(&lock);
 }
 
 void
@@ -68,7 +69,8 @@ thread_ends(void *state)
 		psi.signal_stack_close(thread->signal_stack);
 	free(thread);
 	self = NULL;
-	thread_note_count(atomic_fetch_sub_explicit(&thread_count, 1, memory_order_relaxed) - 1);
+	atomic_fetch_sub_explicit(&thread_count, 1, memory_order_relaxed);
+	psi_threads_crowd();
 }
 
 static void
@@ -134,7 +136,7 @@ thread_count_in(void)
 	for (const struct psi_module *const *at = psi.modules; at && *at; at++)
 		if ((*at)->thread_begins)
 			(*at)->thread_begins(self);
-	thread_note_count(before + 1);
+	psi_threads_crowd();
 	if (before >= gex_System_QueryMaxThreads())
 		too_many(before + 1);
 	pthread_once(&end_once, thread_make_key);
