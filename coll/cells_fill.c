@@ -90,6 +90,7 @@ pcoll_cells_copy_own(const struct pcoll_cells *cells, struct cells_op *op)
 {
 	const char *own;
 	char *to;
+	uint64_t start;
 
 	op->owes_own = false;
 	if (PSI_UNLIKELY(pcoll_call_has_lists(op->call))) {
@@ -98,8 +99,11 @@ pcoll_cells_copy_own(const struct pcoll_cells *cells, struct cells_op *op)
 	}
 	own = src_block(op, cells->rank);
 	to = dst_block(op, cells->rank);
-	if (own != to)
-		psi_copy(to, own, op->call->len_bytes);
+	if (own == to)
+		return;
+	start = pcoll_cells_pace_start(op);
+	psi_copy(to, own, op->call->len_bytes);
+	pcoll_cells_pace_own(op, start, op->call->len_bytes);
 }
 
 /* Before the first piece. */
@@ -107,6 +111,7 @@ static void
 op_begin(struct pcoll_cells *cells, struct cells_op *op, struct pcoll_cells_role role)
 {
 	op->owes_own = role.copies_own;
+	pcoll_cells_pace_choose(cells, op);
 	op->is_direct = role.fills && cells_op_may_be_direct(op) &&
 	                pcoll_cells_fills_direct(cells, op);
 	cells->direct += op->is_direct;

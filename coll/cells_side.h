@@ -46,7 +46,18 @@ struct cells_op {
 	uint64_t remainder_use;
 	size_t *remainder_list;         /* [2 * size] at the root of a gather: bytes and offsets of
 	                                 * such blocks; or NULL */
+	struct pcoll_pace *pace;        /* NULL: the kernel's copies are not for it */
 };
+
+/* How quickly payloads between two powers of two bytes are read (cells_kernel.c). */
+struct pcoll_pace {
+	uint64_t own_ticks;             /* the least for 64 KiB; 0: not known */
+	unsigned own_copies;            /* that were timed */
+	unsigned slow_reads;            /* by the kernel, in a row */
+	unsigned rooms;                 /* filled since the kernel was tried */
+};
+
+enum { PCOLL_PACES = 8 };
 
 /* What this member knows of another. */
 struct peer {
@@ -89,6 +100,7 @@ struct pcoll_cells {
 	                                 * have not been told of it */
 	bool has_refused;               /* ... in this step, and has not told of it */
 	unsigned char *bounce;          /* for operands that the kernel reads; NULL: none yet */
+	struct pcoll_pace paces[PCOLL_PACES];
 	struct cells_op *oldest, *newest;       /* under way */
 	struct cells_op *filling;       /* the oldest with cells to be filled; or NULL */
 	/* Under the lock. */
@@ -166,13 +178,25 @@ unsigned char *pcoll_cells_room(struct pcoll_cells *cells, gex_Rank_t rank, uint
 /* -- direct cells (cells_direct.c); by the same thread ----------------------------------------- */
 
 /* Will this member's cells of the operation be direct? */
-bool pcoll_cells_fills_direct(const struct pcoll_cells *cells, const struct cells_op *op);
+bool pcoll_cells_fills_direct(struct pcoll_cells *cells, const struct cells_op *op);
 /* Fills the cell that is next. */
 void pcoll_cells_fill_direct(struct pcoll_cells *cells, const struct cells_op *op);
 /* Reads the filled cell of `from' in the phase that is read.  False: it has to wait. */
 bool pcoll_cells_read_direct(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from);
 /* Fills rooms of phases that others have refused.  True: something has changed. */
 bool pcoll_cells_answer(struct pcoll_cells *cells);
+
+/* -- the kernel's copies (cells_kernel.c); by the same thread ---------------------------------- */
+
+/* Before an operation's first cell. */
+void pcoll_cells_pace_choose(struct pcoll_cells *cells, struct cells_op *op);
+/* Is the kernel to read this member's src? */
+bool pcoll_cells_kernel_pays(struct pcoll_cells *cells, const struct cells_op *op);
+/* The time before the copy of the own block, or a read by the kernel; each is told behind it. */
+uint64_t pcoll_cells_pace_start(const struct cells_op *op);
+void pcoll_cells_pace_own(const struct cells_op *op, uint64_t start, size_t len_bytes);
+void pcoll_cells_pace_kernel(struct pcoll_cells *cells, const struct cells_op *op, uint64_t start,
+                             size_t len_bytes);
 
 /* -- blocks of any lengths (cells_blocks.c); by the same thread -------------------------------- */
 

@@ -161,6 +161,7 @@ op_describe_call(const struct pcoll_cells *cells, struct cells_op *op,
 	op->has_remainder = false;
 	op->remainder = NULL;
 	op->remainder_list = NULL;
+	op->pace = NULL;
 }
 
 /* What other threads see of the operations; one more is started.  Returns its number, counted from

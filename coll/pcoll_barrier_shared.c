@@ -253,9 +253,10 @@ pcoll_shm_barrier_is_entered(const struct pcoll_shm_barrier *shm_barrier, uint64
 		return entered;
 	}
 	for (uint32_t rank = 0; rank < shm_barrier->size; rank++)
-		if (pcoll_shm_barrier_word_is_of(atomic_load_explicit(rank_flag_of(shm_barrier, rank, phase),
-		                                          memory_order_relaxed),
-		                     phase))
+		if (pcoll_shm_barrier_word_is_of(
+			    atomic_load_explicit(rank_flag_of(shm_barrier, rank, phase),
+		                                 memory_order_relaxed),
+			    phase))
 			return true;
 	return false;
 }

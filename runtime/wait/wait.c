@@ -52,7 +52,7 @@ enum {
 	YIELDS_ALONE = 2,
 	YIELDERS_PER_CPU = 4,
 	YIELD_NS = 2000000,
-	YIELDS_PER_CLOCK = 8,
+	YIELDS_PER_CLOCK = 8,           /* the time is asked for at each eighth */
 	EMPTY_POLLS_BEFORE_YIELD = 32,
 	SPINS_PER_REPORT = 256,         /* looks at the clock of a wait that never sleeps */
 	TURNS_PER_REPORT = 128,         /* ... and of one that messages keep awake */
@@ -204,7 +204,7 @@ wait_may_yield(struct psi_wait *wait)
 	const uint16_t cpu = here < 0 ? 0 : (uint16_t)(here % PSI_SHARED_CPUS);
 	bool always = wait->turns & PSI_WAIT_PATIENT;
 
-	if (wait->yields++ % YIELDS_PER_CLOCK == YIELDS_PER_CLOCK - 1 && wait_yielded_for_long(wait))
+	if (++wait->yields % YIELDS_PER_CLOCK == 0 && wait_yielded_for_long(wait))
 		return false;
 	if (wait->phase == YIELDING) {
 		if (wait->cpu == cpu)
@@ -241,8 +241,7 @@ wait_spin_alone(struct psi_wait *wait, int mode)
 static uint32_t
 wait_looks_crowded(const struct psi_wait *wait)
 {
-	const uint32_t ranks =
-		atomic_load_explicit(&psi.ranks_per_cpu, memory_order_relaxed);
+	const uint32_t ranks = atomic_load_explicit(&psi.ranks_per_cpu, memory_order_relaxed);
 
 	if (psi.networked)
 		return LOOKS_NETWORKED;

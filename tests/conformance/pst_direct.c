@@ -13,10 +13,15 @@
 
 enum { MOST = 20000 };          /* elements of a block, of 16 bytes each */
 
+/* Of the call, so that what an earlier one has left is wrong. */
+static PT_OWN size_t turn;
+
 static struct pt_step
 step_of(gex_Rank_t from, gex_Rank_t to, size_t i)
 {
-	const struct pt_step step = { 2 * (from * 1000 + to * 50 + i) + 3, from * 77 + to + i * 5 };
+	const struct pt_step step = {
+		2 * (from * 1000 + to * 50 + i + turn) + 3, from * 77 + to + (i + turn) * 5,
+	};
 
 	return step;
 }
@@ -243,8 +248,28 @@ trials(struct pt_step *heap, struct pt_step *segment, unsigned long rounds)
 
 			if (pt_rand_below(&own, 4) == 0)
 				pt_sleep_ms(1);
+			turn++;
 			tries[i](&trial);
 		}
+}
+
+/* What its owner has just written is read by the kernel at first, then from rooms, and by the
+ * kernel now and then; lengths of several kinds take turns. */
+static void
+trials_written(struct pt_step *heap, unsigned long rounds)
+{
+	static const size_t counts[] = { 4096, 5003, 4097, MOST };
+	const size_t half = (size_t)MOST * pt.size;
+
+	for (turn = 0; turn < rounds; turn++) {
+		const struct trial trial = {
+			.count = counts[turn / 7 % PT_COUNT(counts)],
+			.src = heap, .dst = heap + half,
+		};
+
+		spoil(trial.dst, pt.size * trial.count);
+		(turn % 2 ? try_exchange : try_gather_all)(&trial);
+	}
 }
 
 int
@@ -260,6 +285,8 @@ main(int argc, char **argv)
 	heap = malloc(elements * sizeof *heap);
 	PT_EQ(heap != NULL, 1);
 	trials(heap, (struct pt_step *)(void *)pt.base, pt_scale(2, 6));
+	if (pt.size == 2)
+		trials_written(heap, pt_scale(140, 700));
 	free(heap);
 	pt_finish();
 }
