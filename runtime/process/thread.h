@@ -12,9 +12,9 @@ struct psi_op_pool {
 	struct psi_op *region;          /* open, or NULL */
 };
 
-/* A wait's `turns': is it patient, does its team know of it (rules.h), and the polls that found
- * messages while it lasts. */
-enum { PSI_WAIT_PATIENT = 1, PSI_WAIT_BY_TEAM = 2, PSI_WAIT_TURN = 4 };
+/* A wait's `turns': is it patient, does its team know of it (rules.h), does each rank have to run
+ * before it ends, and the polls that found messages while it lasts. */
+enum { PSI_WAIT_PATIENT = 1, PSI_WAIT_BY_TEAM = 2, PSI_WAIT_FOR_EACH = 4, PSI_WAIT_TURN = 8 };
 
 /* A wait that is about to sleep where the process has several endpoints (pollset.c). */
 struct psi_armed {

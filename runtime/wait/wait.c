@@ -40,7 +40,7 @@ enum {
 	/* A pause takes as long as half the look: worth it for the sake of the CPU's other thread,
 	 * if there is one, once the wait has lasted for some ten microseconds. */
 	LOOKS_EAGER = 2048,
-	LOOKS_CROWDED = 4,              /* where two ranks share a CPU; with more, one */
+	LOOKS_CROWDED = 4,              /* one, in a wait for each of more than two a CPU */
 	/* Between two yields, divided by the square of the ranks per CPU: with two, the message is
 	 * likely under way, and the look lasts as long as a switch; the more there are, the
 	 * likelier it is another's turn. */
@@ -247,7 +247,7 @@ wait_looks_crowded(const struct psi_wait *wait)
 		return LOOKS_NETWORKED;
 	if (wait->phase == YIELDING)
 		return LOOKS_BETWEEN / (ranks * ranks);
-	return ranks > 2 ? 1 : LOOKS_CROWDED;
+	return ranks > 2 && wait->turns & PSI_WAIT_FOR_EACH ? 1 : LOOKS_CROWDED;
 }
 
 /* Nothing arrived, where ranks share CPUs.  True if it is time to sleep. */
