@@ -22,12 +22,13 @@ static volatile unsigned order_count;
 static volatile size_t order_bytes;
 
 static void
-on_order(gex_Token_t token, gex_AM_Arg_t what, gex_AM_Arg_t count, gex_AM_Arg_t bytes)
+on_order(gex_Token_t token, gex_AM_Arg_t what, gex_AM_Arg_t count, gex_AM_Arg_t low,
+         gex_AM_Arg_t high)
 {
 	(void)token;
 	order = (enum perf_order)what;
 	order_count = (unsigned)count;
-	order_bytes = (size_t)bytes;
+	order_bytes = (size_t)((uint32_t)low | (uint64_t)(uint32_t)high << 32);
 	given++;
 }
 
@@ -52,7 +53,7 @@ void
 perf_job_open(int *argc, char ***argv, const struct perf_module *const *modules)
 {
 	gex_AM_Entry_t table[] = {
-		{ PERF_ON_ORDER, (gex_AM_Fn_t)on_order, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 3,
+		{ PERF_ON_ORDER, (gex_AM_Fn_t)on_order, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 4,
 		  NULL, "order" },
 	};
 	gex_Client_t client;
@@ -137,8 +138,9 @@ perf_job_order(enum perf_order what, unsigned count, size_t bytes)
 	gex_Rank_t rank;
 
 	for (rank = 1; rank < perf_ranks; rank++)
-		gex_AM_RequestShort3(perf_tm, rank, PERF_ON_ORDER, 0, (gex_AM_Arg_t)what,
-		                     (gex_AM_Arg_t)count, (gex_AM_Arg_t)bytes);
+		gex_AM_RequestShort4(perf_tm, rank, PERF_ON_ORDER, 0, (gex_AM_Arg_t)what,
+		                     (gex_AM_Arg_t)count, (gex_AM_Arg_t)(uint32_t)bytes,
+		                     (gex_AM_Arg_t)((uint64_t)bytes >> 32));
 }
 
 void

@@ -77,9 +77,8 @@ steps_compute(size_t steps)
 	}
 }
 
-/* Returns the time of the rank that took longest, without the way of the order.  A first collective
- * brings the ranks together.  The last keeps the next order away from ranks that still obey this
- * one. */
+/* Returns the time of the rank that took longest, from a first collective on, which brings the
+ * ranks together.  The last one keeps the next order away from ranks that still obey this one. */
 static double
 overlaps_time(unsigned count, size_t order)
 {
@@ -139,7 +138,7 @@ static struct {
 	unsigned n;
 } kept;
 
-/* Of so many calls.  It is measured over more where they are few: a rank that begins later than
+/* The time of `count' calls.  Where these are few, more are timed: a rank that begins later than
  * another would count as a long collective. */
 static double
 part_time(const struct perf_point *point, enum part part, unsigned count)

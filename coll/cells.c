@@ -17,6 +17,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct {
 	struct psi_spinlock lock;
@@ -310,6 +311,7 @@ cells_open(gex_TM_t tm)
 	cells->filled = cells->taken = cells->ahead = psi_first_phase;
 	cells->room_until = psi_first_phase + PSI_CELLS;
 	cells->inbox_last = &cells->inbox;
+	memset(cells->paces, 0, sizeof cells->paces);
 	peers_open(cells, tm);
 	cells->own = cells->peers[cells->rank].cells;
 	cells->all_here = cells->sleeper_count == 0;

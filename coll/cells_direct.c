@@ -59,12 +59,13 @@ all_wait(const struct pcoll_cells_kind *kind)
 	       kind->others.reads == PCOLL_READS_ALL_DOWN;
 }
 
+/* Once for each operation, which the choice counts. */
 bool
 pcoll_cells_fills_direct(struct pcoll_cells *cells, const struct cells_op *op)
 {
 	return op->call->len_bytes >= CELLS_DIRECT_BYTES && all_wait(op->kind) &&
 	       !cells->is_refused && !psi_way_is_masked(PSI_WAY_GET) && src_stays(cells, op) &&
-	       (src_is_mapped(cells, op) || pcoll_cells_kernel_pays(cells, op));
+	       (src_is_mapped(cells, op) || pcoll_cells_kernel_choose(cells, op));
 }
 
 void
@@ -133,7 +134,6 @@ piece_read(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from
 	const void *bytes = peer_bytes(peer, at, piece.len_bytes);
 	const gex_Rank_t rank = psi_jobrank_of(peer->place);
 	const bool combined = piece_is_combined(op);
-	uint64_t start;
 	void *to;
 
 	if (bytes) {
@@ -143,10 +143,8 @@ piece_read(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from
 	if (!psi_vm_probe(rank, &peer->cells->card))
 		return false;
 	to = combined ? (void *)bounce_of(cells) : dst_block(op, from) + piece.at;
-	start = pcoll_cells_pace_start(op);
-	if (!psi_vm_read(rank, to, (const void *)at, piece.len_bytes))
+	if (!pcoll_cells_kernel_read(cells, op, rank, to, (const void *)at, piece.len_bytes))
 		return false;
-	pcoll_cells_pace_kernel(cells, op, start, piece.len_bytes);
 	if (combined)
 		piece_take(op, from, piece, to);
 	return true;

@@ -90,7 +90,6 @@ pcoll_cells_copy_own(const struct pcoll_cells *cells, struct cells_op *op)
 {
 	const char *own;
 	char *to;
-	uint64_t start;
 
 	op->owes_own = false;
 	if (PSI_UNLIKELY(pcoll_call_has_lists(op->call))) {
@@ -101,9 +100,10 @@ pcoll_cells_copy_own(const struct pcoll_cells *cells, struct cells_op *op)
 	to = dst_block(op, cells->rank);
 	if (own == to)
 		return;
-	start = pcoll_cells_pace_start(op);
-	psi_copy(to, own, op->call->len_bytes);
-	pcoll_cells_pace_own(op, start, op->call->len_bytes);
+	if (PSI_LIKELY(!op->pace))
+		psi_copy(to, own, op->call->len_bytes);
+	else
+		pcoll_cells_copy_timed(op, to, own);
 }
 
 /* Before the first piece. */

@@ -1,13 +1,17 @@
 /*
  * Direct cells that the kernel reads, between two members: whether that is quicker than a room
  * depends on where the payload is.  The kernel's copy of what the owner has just written takes
- * three times as long as of what the reader still has in its cache, and longer than a room
- * (docs/performance.md, Read where it is).
+ * longer than a room; its copy of what the reader still has in its cache takes half as long
+ * (docs/performance.md, Written and untouched).
  *
  * So the reader compares it with the copy of its own block, and tells the owner, for lengths
- * between two powers of two, when it wants rooms.  The kernel is tried again now and then.
+ * between two powers of two, when it wants rooms.  The owner lets the kernel try again now and
+ * then.  A reader that copies no own block, since its call is in place, has nothing to compare
+ * with, and wants no rooms.
  */
 #include "coll/cells_piece.h"
+
+#include "runtime/segment/vm.h"
 
 #include "gasnet_tools_time.h"
 
@@ -17,7 +21,8 @@ enum {
 	SLOW_READS = 2,
 	/* How many times as long as the copy of its own block a slow read takes. */
 	SLOW_TIMES = 5,
-	OWN_COPIES = 16,                /* that are timed */
+	/* The least time of so many copies counts, until as many more have been timed. */
+	OWN_COPIES = 16,
 };
 
 void
@@ -33,8 +38,14 @@ pcoll_cells_pace_choose(struct pcoll_cells *cells, struct cells_op *op)
 		most *= 2;
 }
 
+static uint32_t
+pace_bit(const struct pcoll_cells *cells, const struct pcoll_pace *pace)
+{
+	return (uint32_t)1 << (pace - cells->paces);
+}
+
 bool
-pcoll_cells_kernel_pays(struct pcoll_cells *cells, const struct cells_op *op)
+pcoll_cells_kernel_choose(struct pcoll_cells *cells, const struct cells_op *op)
 {
 	struct pcoll_pace *pace = op->pace;
 	uint32_t wanted;
@@ -43,19 +54,13 @@ pcoll_cells_kernel_pays(struct pcoll_cells *cells, const struct cells_op *op)
 		return false;
 	wanted = atomic_load_explicit(&cells->peers[1 - cells->rank].cells->rooms_wanted,
 	                              memory_order_relaxed);
-	if (!(wanted >> (pace - cells->paces) & 1)) {
-		pace->rooms = 0;
+	if (!(wanted & pace_bit(cells, pace))) {
+		pace->wanted = 0;
 		return true;
 	}
-	if (pace->rooms == ROOMS_BETWEEN_TRIALS + SLOW_READS)
-		pace->rooms = 0;
-	return pace->rooms++ >= ROOMS_BETWEEN_TRIALS;
-}
-
-uint64_t
-pcoll_cells_pace_start(const struct cells_op *op)
-{
-	return PSI_UNLIKELY(op->pace != NULL) ? gasnett_ticks_now() : 0;
+	if (pace->wanted == ROOMS_BETWEEN_TRIALS + SLOW_READS)
+		pace->wanted = 0;
+	return pace->wanted++ >= ROOMS_BETWEEN_TRIALS;
 }
 
 /* Ticks for 64 KiB. */
@@ -66,36 +71,59 @@ ticks_since(uint64_t start, size_t len_bytes)
 }
 
 void
-pcoll_cells_pace_own(const struct cells_op *op, uint64_t start, size_t len_bytes)
+pcoll_cells_copy_timed(const struct cells_op *op, void *to, const void *own)
 {
 	struct pcoll_pace *pace = op->pace;
+	const uint64_t start = gasnett_ticks_now();
 	uint64_t ticks;
 
-	if (PSI_LIKELY(!pace) || pace->own_copies == OWN_COPIES)
-		return;
-	pace->own_copies++;
-	ticks = ticks_since(start, len_bytes);
-	if (!pace->own_ticks || ticks < pace->own_ticks)
-		pace->own_ticks = ticks;
+	psi_copy(to, own, op->call->len_bytes);
+	ticks = ticks_since(start, op->call->len_bytes);
+	if (pace->own_copies == 0 || ticks < pace->own_least)
+		pace->own_least = ticks;
+	if (++pace->own_copies == OWN_COPIES) {
+		pace->own_ticks = pace->own_least;
+		pace->own_copies = 0;
+	}
 }
 
-void
-pcoll_cells_pace_kernel(struct pcoll_cells *cells, const struct cells_op *op, uint64_t start,
-                        size_t len_bytes)
+/* The reader's wish, after a read of so many ticks. */
+static bool
+pace_wants_rooms(struct pcoll_pace *pace, uint64_t ticks)
 {
-	_Atomic uint32_t *wanted = &cells->own->rooms_wanted;
-	struct pcoll_pace *pace = op->pace;
-	uint32_t before, after, bit;
-
-	if (!pace || !pace->own_ticks)
-		return;
-	if (ticks_since(start, len_bytes) <= SLOW_TIMES * pace->own_ticks)
+	if (!pace->own_ticks || ticks <= SLOW_TIMES * pace->own_ticks)
 		pace->slow_reads = 0;
 	else if (pace->slow_reads < SLOW_READS)
 		pace->slow_reads++;
-	before = atomic_load_explicit(wanted, memory_order_relaxed);
-	bit = (uint32_t)1 << (pace - cells->paces);
-	after = pace->slow_reads == SLOW_READS ? before | bit : before & ~bit;
-	if (after != before)    /* else the peer keeps the line */
+	return pace->slow_reads == SLOW_READS;
+}
+
+/* The peer keeps the line while the wish stays as it is. */
+static void
+rooms_want(struct pcoll_cells *cells, uint32_t bit, bool want)
+{
+	_Atomic uint32_t *wanted = &cells->own->rooms_wanted;
+	const uint32_t before = atomic_load_explicit(wanted, memory_order_relaxed);
+	const uint32_t after = want ? before | bit : before & ~bit;
+
+	if (after != before)
 		atomic_store_explicit(wanted, after, memory_order_relaxed);
+}
+
+bool
+pcoll_cells_kernel_read(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t rank,
+                        void *to, const void *from, size_t len_bytes)
+{
+	struct pcoll_pace *pace = op->pace;
+	uint64_t start;
+
+	/* A short rest of a long payload is mostly the system call. */
+	if (!pace || len_bytes < CELLS_DIRECT_KERNEL_BYTES)
+		return psi_vm_read(rank, to, from, len_bytes);
+	start = gasnett_ticks_now();
+	if (!psi_vm_read(rank, to, from, len_bytes))
+		return false;
+	rooms_want(cells, pace_bit(cells, pace),
+	           pace_wants_rooms(pace, ticks_since(start, len_bytes)));
+	return true;
 }

@@ -49,12 +49,14 @@ struct cells_op {
 	struct pcoll_pace *pace;        /* NULL: the kernel's copies are not for it */
 };
 
-/* How quickly payloads between two powers of two bytes are read (cells_kernel.c). */
+/* Of payloads between two powers of two bytes: how the reader compares the kernel's copies, and how
+ * the owner follows its wish (cells_kernel.c).  Ticks are for 64 KiB. */
 struct pcoll_pace {
-	uint64_t own_ticks;             /* the least for 64 KiB; 0: not known */
-	unsigned own_copies;            /* that were timed */
+	uint64_t own_ticks;             /* of a copy of the own block; 0: not known yet */
+	uint64_t own_least;             /* of those since: the least ... */
+	unsigned own_copies;            /* ... of so many */
 	unsigned slow_reads;            /* by the kernel, in a row */
-	unsigned rooms;                 /* filled since the kernel was tried */
+	unsigned wanted;                /* operations for which the peer wanted rooms */
 };
 
 enum { PCOLL_PACES = 8 };
@@ -188,15 +190,15 @@ bool pcoll_cells_answer(struct pcoll_cells *cells);
 
 /* -- the kernel's copies (cells_kernel.c); by the same thread ---------------------------------- */
 
-/* Before an operation's first cell. */
+/* Sets `pace', before an operation's first cell. */
 void pcoll_cells_pace_choose(struct pcoll_cells *cells, struct cells_op *op);
-/* Is the kernel to read this member's src? */
-bool pcoll_cells_kernel_pays(struct pcoll_cells *cells, const struct cells_op *op);
-/* The time before the copy of the own block, or a read by the kernel; each is told behind it. */
-uint64_t pcoll_cells_pace_start(const struct cells_op *op);
-void pcoll_cells_pace_own(const struct cells_op *op, uint64_t start, size_t len_bytes);
-void pcoll_cells_pace_kernel(struct pcoll_cells *cells, const struct cells_op *op, uint64_t start,
-                             size_t len_bytes);
+/* Is the kernel to read this member's src?  Asked once for each operation, and counted. */
+bool pcoll_cells_kernel_choose(struct pcoll_cells *cells, const struct cells_op *op);
+/* Copies the own block of an operation that has a pace. */
+void pcoll_cells_copy_timed(const struct cells_op *op, void *to, const void *own);
+/* psi_vm_read, which is timed where that helps to choose. */
+bool pcoll_cells_kernel_read(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t rank,
+                             void *to, const void *from, size_t len_bytes);
 
 /* -- blocks of any lengths (cells_blocks.c); by the same thread -------------------------------- */
 

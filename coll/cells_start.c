@@ -134,6 +134,7 @@ op_describe_plain(const struct pcoll_cells *cells, struct cells_op *op,
 	op->word = pcoll_cells_word(call, call_bytes);
 	op->is_direct = false;
 	op->owes_own = false;
+	op->pace = NULL;
 }
 
 /* The client's record may be gone before the operation ends; values are always in a copy. */
@@ -161,7 +162,6 @@ op_describe_call(const struct pcoll_cells *cells, struct cells_op *op,
 	op->has_remainder = false;
 	op->remainder = NULL;
 	op->remainder_list = NULL;
-	op->pace = NULL;
 }
 
 /* What other threads see of the operations; one more is started.  Returns its number, counted from

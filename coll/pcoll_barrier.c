@@ -135,7 +135,6 @@ bool
 pcoll_barrier_is_over(const void *object, uint64_t phase)
 {
 	struct pcoll_barrier *barrier = (struct pcoll_barrier *)(uintptr_t)object;
-
 	const uint64_t finished = phases_finished(barrier);
 
 	if (finished >= phase)

@@ -179,7 +179,8 @@ job_know_cpus(void)
 	}
 	psi.cpus = topology.usable_cpus;
 	psi.crowded = psi_topology_crowded(&topology, sets, here, me);
-	psi_threads_crowd();
+	psi.sharers = psi_topology_sharers(&topology, sets, here, me, &psi.sharers_cpus);
+	psi_threads_note_crowd();
 	if (here >= CACHES_LEAST)
 		job_know_caches(all, sets);
 	free(sets);

@@ -30,7 +30,8 @@ struct psi_job {
 	bool receive_thread;            /* a thread of the library runs handlers too */
 	bool crowded;                   /* more ranks than CPUs here */
 	_Atomic bool threads_crowd;     /* ... or more threads that call; kept by thread.c */
-	_Atomic uint32_t ranks_per_cpu; /* or threads that call, if more; rounded up; at least 2 */
+	_Atomic uint32_t ranks_per_cpu; /* times the threads of each; rounded up; at least 2 */
+	uint32_t sharers, sharers_cpus; /* ranks whose CPUs meet this one's; the CPUs of these */
 	uint32_t cpus;                  /* that this process may use */
 	/* Where no rank of this host shares its CPUs: the lowest CPU of those with which each rank
 	 * shares its last cache, or PSI_NO_CACHE, by index on the host, and the CPUs of all.  Else

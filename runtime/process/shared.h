@@ -168,7 +168,9 @@ _Static_assert(offsetof(struct psi_cell_line, gap) == 64, "a cell is one line");
  * room_key  of the range with the rooms of its cells, plus 1; 0: it has none yet
  * refused   the last phase in which it could not read where a direct cell said, plus 1
  * left      members that will not look again
- * rooms_wanted  lengths of which it wants rooms in place of direct cells (coll/cells_kernel.c)
+ * rooms_wanted
+ *           bit i: for lengths of paces[i] it wants rooms in place of direct cells that the kernel
+ *           reads (coll/cells_kernel.c)
  * card      of its process, from its first direct cell on
  */
 struct psi_cells {

@@ -28,20 +28,23 @@ static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 /* Threads that wait for others of the process to end, and want no CPU. */
 static _Atomic int32_t parked;
 
+enum { PER_CPU_MOST = 1024 };
+
 /* Ranks are taken to be alike.  A thread changes a number, and then comes here, so the last one in
  * finds the numbers as they are. */
 void
-psi_threads_crowd(void)
+psi_threads_note_crowd(void)
 {
 	static struct psi_spinlock lock;
-	const int64_t cpus = psi.cpus ? psi.cpus : 1;
+	const int64_t cpus = psi.sharers_cpus ? psi.sharers_cpus : 1;
 	int64_t all, per_cpu;
 
 	psi_spinlock_lock(&lock);
 	all = (int64_t)atomic_load_explicit(&thread_count, memory_order_relaxed) -
 	      atomic_load_explicit(&parked, memory_order_relaxed);
-	all = (all > 1 ? all : 1) * psi.host_places;
+	all = (all > 1 ? all : 1) * psi.sharers;
 	per_cpu = (all + cpus - 1) / cpus;
+	per_cpu = per_cpu < PER_CPU_MOST ? per_cpu : PER_CPU_MOST;
 	atomic_store_explicit(&psi.threads_crowd, per_cpu > 1, memory_order_relaxed);
 	atomic_store_explicit(&psi.ranks_per_cpu, per_cpu > 2 ? (uint32_t)per_cpu : 2,
 	                      memory_order_relaxed);
@@ -52,7 +55,7 @@ void
 psi_thread_park(int by)
 {
 	atomic_fetch_add_explicit(&parked, by, memory_order_relaxed);
-	psi_threads_crowd();
+	psi_threads_note_crowd();
 }
 
 static void
@@ -70,7 +73,7 @@ thread_ends(void *state)
 	free(thread);
 	self = NULL;
 	atomic_fetch_sub_explicit(&thread_count, 1, memory_order_relaxed);
-	psi_threads_crowd();
+	psi_threads_note_crowd();
 }
 
 static void
@@ -136,7 +139,7 @@ thread_count_in(void)
 	for (const struct psi_module *const *at = psi.modules; at && *at; at++)
 		if ((*at)->thread_begins)
 			(*at)->thread_begins(self);
-	psi_threads_crowd();
+	psi_threads_note_crowd();
 	if (before >= gex_System_QueryMaxThreads())
 		too_many(before + 1);
 	pthread_once(&end_once, thread_make_key);

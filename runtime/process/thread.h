@@ -12,9 +12,10 @@ struct psi_op_pool {
 	struct psi_op *region;          /* open, or NULL */
 };
 
-/* A wait's `turns': is it patient, does its team know of it (rules.h), does each rank have to run
- * before it ends, and the polls that found messages while it lasts. */
-enum { PSI_WAIT_PATIENT = 1, PSI_WAIT_BY_TEAM = 2, PSI_WAIT_FOR_EACH = 4, PSI_WAIT_TURN = 8 };
+/* A wait's `turns': is it patient, does its team know of it (rules.h), does it look once before it
+ * first yields where more than two ranks share a CPU, and the polls that found messages while it
+ * lasts. */
+enum { PSI_WAIT_PATIENT = 1, PSI_WAIT_BY_TEAM = 2, PSI_WAIT_LOOKS_ONCE = 4, PSI_WAIT_TURN = 8 };
 
 /* A wait that is about to sleep where the process has several endpoints (pollset.c). */
 struct psi_armed {
@@ -53,8 +54,8 @@ void *psi_thread_buffer(unsigned network, size_t len_bytes);
  * Meanwhile it does not count among the threads that may crowd the CPUs. */
 void psi_thread_park(int by);
 
-/* Notes how crowded the CPUs are, psi.cpus and psi.host_places being known. */
-void psi_threads_crowd(void);
+/* Notes how crowded the CPUs are, psi.sharers and psi.sharers_cpus being known. */
+void psi_threads_note_crowd(void);
 
 /* Called in PAR before any thread is counted. */
 void psi_threads_open(void);

@@ -262,22 +262,34 @@ psi_cpus_count_all(const struct psi_cpus *sets, uint32_t count)
 	return psi_cpus_count(&all);
 }
 
-bool
-psi_topology_crowded(const struct psi_topology *topology, const struct psi_cpus *sets,
-		     uint32_t ranks, uint32_t me)
+uint32_t
+psi_topology_sharers(const struct psi_topology *topology, const struct psi_cpus *sets,
+		     uint32_t ranks, uint32_t me, uint32_t *cpus_out)
 {
 	struct psi_cpus shared = { { 0 } };
 	uint32_t i, sharers = 0;
 
-	if (topology->quota_milli != 0 && (uint64_t)ranks * 1000 > topology->quota_milli)
-		return true;
-	if (!sets)
-		return ranks > topology->usable_cpus;
+	*cpus_out = topology->usable_cpus;
+	if (!sets || (topology->quota_milli != 0 &&
+		      (uint64_t)ranks * 1000 > topology->quota_milli))
+		return ranks;
 	for (i = 0; i < ranks; i++) {
 		if (cpus_meet(&sets[me], &sets[i])) {
 			cpus_join(&shared, &sets[i]);
 			sharers++;
 		}
 	}
-	return sharers > psi_cpus_count(&shared);
+	*cpus_out = psi_cpus_count(&shared);
+	return sharers;
+}
+
+bool
+psi_topology_crowded(const struct psi_topology *topology, const struct psi_cpus *sets,
+		     uint32_t ranks, uint32_t me)
+{
+	uint32_t cpus;
+
+	if (topology->quota_milli != 0 && (uint64_t)ranks * 1000 > topology->quota_milli)
+		return true;
+	return psi_topology_sharers(topology, sets, ranks, me, &cpus) > cpus;
 }

@@ -36,6 +36,14 @@ bool psi_cpus_parse(const char *text, struct psi_cpus *out);
 const char *psi_cpus_print(const struct psi_cpus *cpus, char *buf, size_t size);
 
 /*
+ * How many of the `ranks' ranks on this host have CPUs that meet those of rank `me', itself
+ * included, and how many CPUs these have.  Where all ranks together outnumber the quota, all of them and what
+ * `topology' may use.  sets[i] are the CPUs of rank i; NULL if all have those of `topology'.
+ */
+uint32_t psi_topology_sharers(const struct psi_topology *topology, const struct psi_cpus *sets,
+			      uint32_t ranks, uint32_t me, uint32_t *cpus_out);
+
+/*
  * Must rank `me' of the `ranks' ranks on this host share its CPUs with others?  Yes if the ranks
  * whose CPUs meet its own outnumber all those CPUs, or if all ranks together outnumber the quota.
  * sets[i] are the CPUs of rank i; NULL if all have those of `topology'.

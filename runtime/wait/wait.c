@@ -40,7 +40,7 @@ enum {
 	/* A pause takes as long as half the look: worth it for the sake of the CPU's other thread,
 	 * if there is one, once the wait has lasted for some ten microseconds. */
 	LOOKS_EAGER = 2048,
-	LOOKS_CROWDED = 4,              /* one, in a wait for each of more than two a CPU */
+	LOOKS_CROWDED = 4,
 	/* Between two yields, divided by the square of the ranks per CPU: with two, the message is
 	 * likely under way, and the look lasts as long as a switch; the more there are, the
 	 * likelier it is another's turn. */
@@ -52,7 +52,7 @@ enum {
 	YIELDS_ALONE = 2,
 	YIELDERS_PER_CPU = 4,
 	YIELD_NS = 2000000,
-	YIELDS_PER_CLOCK = 8,           /* the time is asked for at each eighth */
+	YIELDS_PER_CLOCK = 2,           /* most waits end before the second */
 	EMPTY_POLLS_BEFORE_YIELD = 32,
 	SPINS_PER_REPORT = 256,         /* looks at the clock of a wait that never sleeps */
 	TURNS_PER_REPORT = 128,         /* ... and of one that messages keep awake */
@@ -184,12 +184,15 @@ yielding_stop(struct psi_wait *wait)
 	wait->phase = LOOKING;
 }
 
-/* Most waits end before they have asked once. */
+/* True once it has yielded for YIELD_NS.  The clock is read at each second yield. */
 static bool
 wait_yielded_for_long(struct psi_wait *wait)
 {
-	const uint64_t now = psi_now_ns();
+	uint64_t now;
 
+	if (++wait->yields % YIELDS_PER_CLOCK)
+		return false;
+	now = psi_now_ns();
 	if (!wait->since)
 		wait->since = now;
 	return now - wait->since > YIELD_NS;
@@ -204,7 +207,7 @@ wait_may_yield(struct psi_wait *wait)
 	const uint16_t cpu = here < 0 ? 0 : (uint16_t)(here % PSI_SHARED_CPUS);
 	bool always = wait->turns & PSI_WAIT_PATIENT;
 
-	if (++wait->yields % YIELDS_PER_CLOCK == 0 && wait_yielded_for_long(wait))
+	if (wait_yielded_for_long(wait))
 		return false;
 	if (wait->phase == YIELDING) {
 		if (wait->cpu == cpu)
@@ -247,7 +250,7 @@ wait_looks_crowded(const struct psi_wait *wait)
 		return LOOKS_NETWORKED;
 	if (wait->phase == YIELDING)
 		return LOOKS_BETWEEN / (ranks * ranks);
-	return ranks > 2 && wait->turns & PSI_WAIT_FOR_EACH ? 1 : LOOKS_CROWDED;
+	return ranks > 2 && wait->turns & PSI_WAIT_LOOKS_ONCE ? 1 : LOOKS_CROWDED;
 }
 
 /* Nothing arrived, where ranks share CPUs.  True if it is time to sleep. */

@@ -38,7 +38,7 @@ struct psi_reason {
 #define PSI_WAIT_FOR(what, why) { .where = (what), .reason = (why) }
 /* A wait for an operation of all ranks.  If ranks share CPUs it yields rather than sleeps. */
 #define PSI_WAIT_FOR_ALL(what, why) \
-	{ .where = (what), .turns = PSI_WAIT_PATIENT | PSI_WAIT_FOR_EACH, .reason = (why) }
+	{ .where = (what), .turns = PSI_WAIT_PATIENT | PSI_WAIT_LOOKS_ONCE, .reason = (why) }
 
 /* A value of `first' in a wait: it slept, and the clock has not been read since. */
 enum { PSI_SLEPT_ONCE = 1 };

@@ -192,6 +192,24 @@ START_TEST(crowded_where_ranks_are_bound)
 }
 END_TEST
 
+START_TEST(sharers_and_their_cpus)
+{
+	struct psi_topology topology = { .usable_cpus = 1, .allowed = cpus("0") };
+	struct psi_cpus bound[3] = { cpus("0"), cpus("0-1"), cpus("2-3") };
+	uint32_t count;
+
+	ck_assert_uint_eq(psi_topology_sharers(&topology, bound, 3, 0, &count), 2);
+	ck_assert_uint_eq(count, 2);
+	ck_assert_uint_eq(psi_topology_sharers(&topology, bound, 3, 2, &count), 1);
+	ck_assert_uint_eq(count, 2);
+	ck_assert_uint_eq(psi_topology_sharers(&topology, NULL, 3, 2, &count), 3);
+	ck_assert_uint_eq(count, 1);
+	topology.quota_milli = 1000;
+	ck_assert_uint_eq(psi_topology_sharers(&topology, bound, 3, 2, &count), 3);
+	ck_assert_uint_eq(count, 1);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -208,5 +226,6 @@ main(void)
 	tcase_add_test(tests, no_group_for_the_controller);
 	tcase_add_test(tests, crowded_where_all_share);
 	tcase_add_test(tests, crowded_where_ranks_are_bound);
+	tcase_add_test(tests, sharers_and_their_cpus);
 	return unit_run("topology", tests);
 }
