@@ -37,8 +37,9 @@ const char *psi_cpus_print(const struct psi_cpus *cpus, char *buf, size_t size);
 
 /*
  * How many of the `ranks' ranks on this host have CPUs that meet those of rank `me', itself
- * included, and how many CPUs these have.  Where all ranks together outnumber the quota, all of them and what
- * `topology' may use.  sets[i] are the CPUs of rank i; NULL if all have those of `topology'.
+ * included, and how many CPUs these have.  Where all ranks together outnumber the quota, all of
+ * them and what `topology' may use.  sets[i] are the CPUs of rank i; NULL if all have those of
+ * `topology'.
  */
 uint32_t psi_topology_sharers(const struct psi_topology *topology, const struct psi_cpus *sets,
 			      uint32_t ranks, uint32_t me, uint32_t *cpus_out);
