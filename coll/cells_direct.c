@@ -59,7 +59,7 @@ all_wait(const struct pcoll_cells_kind *kind)
 	       kind->others.reads == PCOLL_READS_ALL_DOWN;
 }
 
-/* Once for each operation, which the choice counts. */
+/* Called once for each operation: pcoll_cells_kernel_choose counts its calls. */
 bool
 pcoll_cells_fills_direct(struct pcoll_cells *cells, const struct cells_op *op)
 {

@@ -177,7 +177,6 @@ job_know_cpus(void)
 		all[i] = all[psi.host_ranks[i]];
 		sets[i] = all[i].allowed;
 	}
-	psi.cpus = topology.usable_cpus;
 	psi.crowded = psi_topology_crowded(&topology, sets, here, me);
 	psi.sharers = psi_topology_sharers(&topology, sets, here, me, &psi.sharers_cpus);
 	psi_threads_note_crowd();

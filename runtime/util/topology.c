@@ -262,6 +262,12 @@ psi_cpus_count_all(const struct psi_cpus *sets, uint32_t count)
 	return psi_cpus_count(&all);
 }
 
+static bool
+quota_is_exceeded(const struct psi_topology *topology, uint32_t ranks)
+{
+	return topology->quota_milli != 0 && (uint64_t)ranks * 1000 > topology->quota_milli;
+}
+
 uint32_t
 psi_topology_sharers(const struct psi_topology *topology, const struct psi_cpus *sets,
 		     uint32_t ranks, uint32_t me, uint32_t *cpus_out)
@@ -270,8 +276,7 @@ psi_topology_sharers(const struct psi_topology *topology, const struct psi_cpus 
 	uint32_t i, sharers = 0;
 
 	*cpus_out = topology->usable_cpus;
-	if (!sets || (topology->quota_milli != 0 &&
-		      (uint64_t)ranks * 1000 > topology->quota_milli))
+	if (!sets || quota_is_exceeded(topology, ranks))
 		return ranks;
 	for (i = 0; i < ranks; i++) {
 		if (cpus_meet(&sets[me], &sets[i])) {
@@ -289,7 +294,6 @@ psi_topology_crowded(const struct psi_topology *topology, const struct psi_cpus 
 {
 	uint32_t cpus;
 
-	if (topology->quota_milli != 0 && (uint64_t)ranks * 1000 > topology->quota_milli)
-		return true;
-	return psi_topology_sharers(topology, sets, ranks, me, &cpus) > cpus;
+	return quota_is_exceeded(topology, ranks) ||
+	       psi_topology_sharers(topology, sets, ranks, me, &cpus) > cpus;
 }

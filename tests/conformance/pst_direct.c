@@ -13,7 +13,8 @@
 
 enum { MOST = 20000 };          /* elements of a block, of 16 bytes each */
 
-/* Of the call, so that what an earlier one has left is wrong. */
+/* The number of the call.  Each call moves other values, so a block that an earlier call left is
+ * found to be wrong. */
 static PT_OWN size_t turn;
 
 static struct pt_step

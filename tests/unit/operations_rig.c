@@ -165,7 +165,7 @@ rig_set_up(const struct psi_conduit_ops *conduit, const struct psi_conduit_ops *
 	rig_ep.ops = psi.ops;
 	rig_tm.ep = psi.ep = &rig_ep;
 	psi.tm = &rig_tm;
-	psi.cpus = 2;                   /* one for each */
+	psi.sharers = psi.sharers_cpus = 2;     /* one for each */
 	psi.thread_mode = PSI_MODE_PARSYNC;
 	psi.open = true;
 }
