@@ -32,7 +32,7 @@ static struct {
 static void
 cells_wake(const struct pcoll_cells *cells)
 {
-	psi_store_load_fence(); /* D4_WAKE: between V1 or V3 and the look at wake words */
+	psi_store_load_fence(); /* D4_WAKE: between V1, V3 or V13 and the look at wake words */
 	for (gex_Rank_t i = 0; i < cells->sleeper_count; i++) {
 		const struct pcoll_sleeper *sleeper = &cells->sleepers[i];
 

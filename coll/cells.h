@@ -26,8 +26,11 @@
  *                                                results, before the event is done
  *         V7 (phase_copy) -> V8 (pcoll_cells_read_direct)
  *                                                a room filled for one who cannot read src
+ *         V11 (pcoll_cells_halves_offer) -> V12 (pcoll_cells_halves_help)
+ *                                                where a giver may write, and that it may
+ *         V13 (pcoll_cells_halves_help) -> V14 (rest_look)       what it wrote there
  *         V9 (attempt_finish) -> V10 (attempt_end)   a device's results, before the event is done
- * Sleep:  D4 (smp-conduit/sysvnet/sysvnet_sleep.c), behind V1 and V3: members of other processes
+ * Sleep:  D4 (smp-conduit/sysvnet/sysvnet_sleep.c), behind V1, V3 and V13: members of other processes
  *         are woken by wake_peer, threads of this one by psi_wake_own.
  */
 #ifndef PCOLL_CELLS_H

@@ -4,6 +4,8 @@
  * have mapped or in their own process, else by the kernel (process_vm_readv).  The call of the
  * member whose src it is ends when all have read.
  *
+ * Between two members both may copy (cells_halves.c).
+ *
  * A member that cannot read there refuses the phase, and the member whose cell it is then fills its
  * room as well, and no direct cells from the next operation on.
  */
@@ -63,9 +65,12 @@ all_wait(const struct pcoll_cells_kind *kind)
 bool
 pcoll_cells_fills_direct(struct pcoll_cells *cells, const struct cells_op *op)
 {
-	return op->call->len_bytes >= CELLS_DIRECT_BYTES && all_wait(op->kind) &&
-	       !cells->is_refused && !psi_way_is_masked(PSI_WAY_GET) && src_stays(cells, op) &&
-	       (src_is_mapped(cells, op) || pcoll_cells_kernel_choose(cells, op));
+	if (op->call->len_bytes < CELLS_DIRECT_BYTES || !(all_wait(op->kind) || op->is_halved) ||
+	    cells->is_refused || psi_way_is_masked(PSI_WAY_GET) || !src_stays(cells, op))
+		return false;
+	if (src_is_mapped(cells, op))
+		return !op->is_halved;
+	return pcoll_cells_kernel_choose(cells, op);
 }
 
 void
@@ -151,7 +156,7 @@ piece_read(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from
 }
 
 bool
-pcoll_cells_read_direct(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from)
+pcoll_cells_read_direct(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from)
 {
 	const uint64_t phase = cells->taken - op->first, mark = cells->taken + 1;
 	struct peer *peer = &cells->peers[from];
@@ -161,12 +166,22 @@ pcoll_cells_read_direct(struct pcoll_cells *cells, const struct cells_op *op, ge
 	struct cells_piece piece;
 	uint64_t copied;
 
+	if (!peer->is_out_of_reach && op->has_offered && phase == op->call->in_all) {
+		const enum pcoll_halves halves =
+			pcoll_cells_halves_read(cells, op, line->direct.src);
+
+		if (halves != PCOLL_HALVES_REFUSED)
+			return halves == PCOLL_HALVES_READ;
+		peer->is_out_of_reach = true;
+	}
 	if (!peer->is_out_of_reach) {
 		piece = piece_at_once(op, phase);
 		if (!piece.len_bytes || piece_read(cells, op, from, piece, line->direct.src))
 			return true;
 		peer->is_out_of_reach = true;
 	}
+	if (op->has_offered && !pcoll_cells_halves_withdraw(cells))
+		return false;
 	copied = atomic_load_explicit(&line->direct.copied,
 	                              memory_order_acquire); /* V8: acquire, from V7 in
 	                                                      * phase_copy */
@@ -185,10 +200,10 @@ pcoll_cells_read_direct(struct pcoll_cells *cells, const struct cells_op *op, ge
 
 /* -- what others refuse, or have not read ------------------------------------------------------ */
 
-static const struct cells_op *
+static struct cells_op *
 op_of_phase(const struct pcoll_cells *cells, uint64_t phase)
 {
-	const struct cells_op *op = cells->oldest;
+	struct cells_op *op = cells->oldest;
 
 	while (op && phase - op->first >= op->phases)
 		op = op->next;
@@ -218,10 +233,23 @@ phase_copy(struct pcoll_cells *cells, uint64_t phase)
 	return true;
 }
 
+/* True: something has been copied. */
+static bool
+offer_answer(struct pcoll_cells *cells)
+{
+	const uint64_t phase = cells->size == 2 ? pcoll_cells_halves_phase(cells) : UINT64_MAX;
+	struct cells_op *op;
+
+	if (phase >= cells->filled)
+		return false;
+	op = op_of_phase(cells, phase);
+	return op && op->is_direct && op->is_halved && pcoll_cells_halves_help(cells, op);
+}
+
 bool
 pcoll_cells_answer(struct pcoll_cells *cells)
 {
-	bool changed = false;
+	bool changed = offer_answer(cells);
 
 	for (gex_Rank_t rank = 0; rank < cells->size; rank++) {
 		struct peer *peer = &cells->peers[rank];

@@ -8,6 +8,10 @@
  * between two powers of two, when it wants rooms.  The owner lets the kernel try again now and
  * then.  A reader that copies no own block, since its call is in place, has nothing to compare
  * with, and wants no rooms.
+ *
+ * In gather and scatter the root alone copies an own block, so it judges: in a scatter by what it
+ * has written to its reader (cells_halves.c).  Without an own copy it wants rooms, which hold up
+ * nobody.
  */
 #include "coll/cells_piece.h"
 
@@ -17,24 +21,35 @@
 
 enum {
 	ROOMS_BETWEEN_TRIALS = 62,
-	/* So many slow reads in a row tell; one may be a rank that lost its CPU. */
-	SLOW_READS = 2,
-	/* How many times as long as the copy of its own block a slow read takes. */
+	/* The first one behind rooms finds caches as these have left them. */
+	TRIALS = 2,
+	/* So many slow copies in a row tell: some are slow since a CPU was lost. */
+	SLOW_COPIES = 4,
+	/* How many times as long as the copy of the own block a slow one takes. */
 	SLOW_TIMES = 5,
 	/* The least time of so many copies counts, until as many more have been timed. */
 	OWN_COPIES = 16,
 };
 
+static bool
+giver_judges(const struct cells_op *op)
+{
+	return op->is_halved && op->kind->src_blocks;
+}
+
 void
 pcoll_cells_pace_choose(struct pcoll_cells *cells, struct cells_op *op)
 {
+	const unsigned set = giver_judges(op) ? 2 : op->is_halved ? 1 : 0;
+	struct pcoll_pace *last = &cells->paces[set * PCOLL_PACES + PCOLL_PACES - 1];
 	size_t most = CELLS_DIRECT_KERNEL_BYTES;
 
 	op->pace = NULL;
-	if (cells->size != 2 || !op->kind->dst_blocks || op->call->len_bytes < most)
+	if (cells->size != 2 || !(op->kind->dst_blocks || op->is_halved) ||
+	    op->call->len_bytes < most)
 		return;
-	for (op->pace = cells->paces;
-	     op->call->len_bytes > most && op->pace < &cells->paces[PCOLL_PACES - 1]; op->pace++)
+	for (op->pace = &cells->paces[set * PCOLL_PACES];
+	     op->call->len_bytes > most && op->pace < last; op->pace++)
 		most *= 2;
 }
 
@@ -47,27 +62,28 @@ pace_bit(const struct pcoll_cells *cells, const struct pcoll_pace *pace)
 bool
 pcoll_cells_kernel_choose(struct pcoll_cells *cells, const struct cells_op *op)
 {
+	const gex_Rank_t judge = giver_judges(op) ? cells->rank : 1 - cells->rank;
 	struct pcoll_pace *pace = op->pace;
 	uint32_t wanted;
 
 	if (!pace)
 		return false;
-	wanted = atomic_load_explicit(&cells->peers[1 - cells->rank].cells->rooms_wanted,
+	wanted = atomic_load_explicit(&cells->peers[judge].cells->rooms_wanted,
 	                              memory_order_relaxed);
 	if (!(wanted & pace_bit(cells, pace))) {
 		pace->wanted = 0;
 		return true;
 	}
-	if (pace->wanted == ROOMS_BETWEEN_TRIALS + SLOW_READS)
+	if (pace->wanted == ROOMS_BETWEEN_TRIALS + TRIALS)
 		pace->wanted = 0;
 	return pace->wanted++ >= ROOMS_BETWEEN_TRIALS;
 }
 
 /* Ticks for 64 KiB. */
 static uint64_t
-ticks_since(uint64_t start, size_t len_bytes)
+ticks_of_unit(uint64_t ticks, size_t len_bytes)
 {
-	return ((gasnett_ticks_now() - start) << 16) / len_bytes;
+	return (ticks << 16) / len_bytes;
 }
 
 void
@@ -78,7 +94,7 @@ pcoll_cells_copy_timed(const struct cells_op *op, void *to, const void *own)
 	uint64_t ticks;
 
 	psi_copy(to, own, op->call->len_bytes);
-	ticks = ticks_since(start, op->call->len_bytes);
+	ticks = ticks_of_unit(gasnett_ticks_now() - start, op->call->len_bytes);
 	if (pace->own_copies == 0 || ticks < pace->own_least)
 		pace->own_least = ticks;
 	if (++pace->own_copies == OWN_COPIES) {
@@ -87,15 +103,15 @@ pcoll_cells_copy_timed(const struct cells_op *op, void *to, const void *own)
 	}
 }
 
-/* The reader's wish, after a read of so many ticks. */
+/* The wish of who judges, after a copy of so many ticks. */
 static bool
 pace_wants_rooms(struct pcoll_pace *pace, uint64_t ticks)
 {
-	if (!pace->own_ticks || ticks <= SLOW_TIMES * pace->own_ticks)
-		pace->slow_reads = 0;
-	else if (pace->slow_reads < SLOW_READS)
-		pace->slow_reads++;
-	return pace->slow_reads == SLOW_READS;
+	if (ticks <= SLOW_TIMES * pace->own_ticks)
+		pace->slow_copies = 0;
+	else if (pace->slow_copies < SLOW_COPIES)
+		pace->slow_copies++;
+	return pace->slow_copies == SLOW_COPIES;
 }
 
 /* The peer keeps the line while the wish stays as it is. */
@@ -108,6 +124,17 @@ rooms_want(struct pcoll_cells *cells, uint32_t bit, bool want)
 
 	if (after != before)
 		atomic_store_explicit(wanted, after, memory_order_relaxed);
+}
+
+void
+pcoll_cells_kernel_judge(struct pcoll_cells *cells, const struct cells_op *op, uint64_t ticks,
+                         size_t len_bytes)
+{
+	struct pcoll_pace *pace = op->pace;
+
+	if (pace->own_ticks || op->is_halved)
+		rooms_want(cells, pace_bit(cells, pace),
+		           pace_wants_rooms(pace, ticks_of_unit(ticks, len_bytes)));
 }
 
 bool
@@ -123,7 +150,6 @@ pcoll_cells_kernel_read(struct pcoll_cells *cells, const struct cells_op *op, ge
 	start = gasnett_ticks_now();
 	if (!psi_vm_read(rank, to, from, len_bytes))
 		return false;
-	rooms_want(cells, pace_bit(cells, pace),
-	           pace_wants_rooms(pace, ticks_since(start, len_bytes)));
+	pcoll_cells_kernel_judge(cells, op, gasnett_ticks_now() - start, len_bytes);
 	return true;
 }

@@ -47,6 +47,9 @@ struct cells_op {
 	size_t *remainder_list;         /* [2 * size] at the root of a gather: bytes and offsets of
 	                                 * such blocks; or NULL */
 	struct pcoll_pace *pace;        /* NULL: the kernel's copies are not for it */
+	bool is_halved;                 /* who gives may write some of it (cells_halves.c) */
+	bool has_offered, front_is_read;        /* ... as its reader, and */
+	bool has_helped;                /* ... as its giver, has done */
 };
 
 /* Of payloads between two powers of two bytes: how the reader compares the kernel's copies, and how
@@ -55,11 +58,12 @@ struct pcoll_pace {
 	uint64_t own_ticks;             /* of a copy of the own block; 0: not known yet */
 	uint64_t own_least;             /* of those since: the least ... */
 	unsigned own_copies;            /* ... of so many */
-	unsigned slow_reads;            /* by the kernel, in a row */
+	unsigned slow_copies;           /* by the kernel, in a row */
 	unsigned wanted;                /* operations for which the peer wanted rooms */
 };
 
-enum { PCOLL_PACES = 8 };
+/* Of all to all, of a gather, and of a scatter. */
+enum { PCOLL_PACES = 8, PCOLL_PACE_SETS = 3 };
 
 /* What this member knows of another. */
 struct peer {
@@ -102,7 +106,7 @@ struct pcoll_cells {
 	                                 * have not been told of it */
 	bool has_refused;               /* ... in this step, and has not told of it */
 	unsigned char *bounce;          /* for operands that the kernel reads; NULL: none yet */
-	struct pcoll_pace paces[PCOLL_PACES];
+	struct pcoll_pace paces[PCOLL_PACE_SETS * PCOLL_PACES];
 	struct cells_op *oldest, *newest;       /* under way */
 	struct cells_op *filling;       /* the oldest with cells to be filled; or NULL */
 	/* Under the lock. */
@@ -184,9 +188,28 @@ bool pcoll_cells_fills_direct(struct pcoll_cells *cells, const struct cells_op *
 /* Fills the cell that is next. */
 void pcoll_cells_fill_direct(struct pcoll_cells *cells, const struct cells_op *op);
 /* Reads the filled cell of `from' in the phase that is read.  False: it has to wait. */
-bool pcoll_cells_read_direct(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from);
-/* Fills rooms of phases that others have refused.  True: something has changed. */
+bool pcoll_cells_read_direct(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from);
+/* Fills rooms of phases that others have refused, and copies what a reader has offered.  True:
+ * something has changed. */
 bool pcoll_cells_answer(struct pcoll_cells *cells);
+
+/* -- blocks that both copy (cells_halves.c); by the same thread -------------------------------- */
+
+enum pcoll_halves { PCOLL_HALVES_READ, PCOLL_HALVES_WAIT, PCOLL_HALVES_REFUSED };
+
+/* May reader and giver share the copying of the operation's block? */
+bool pcoll_cells_are_halved(const struct pcoll_cells *cells, const struct cells_op *op);
+/* The reader's: offers a part, once; reads the block at `src' of the giver, but for what that
+ * copies; and takes its offer back.  False: the giver is copying. */
+void pcoll_cells_halves_offer(struct pcoll_cells *cells, struct cells_op *op);
+enum pcoll_halves pcoll_cells_halves_read(struct pcoll_cells *cells, struct cells_op *op,
+                                          uintptr_t src);
+bool pcoll_cells_halves_withdraw(struct pcoll_cells *cells);
+/* The giver's: the phase that the other member's offer is of; copies what is offered, if it is
+ * still (true); the end of an operation with direct cells. */
+uint64_t pcoll_cells_halves_phase(const struct pcoll_cells *cells);
+bool pcoll_cells_halves_help(struct pcoll_cells *cells, struct cells_op *op);
+void pcoll_cells_halves_end(struct pcoll_cells *cells, const struct cells_op *op);
 
 /* -- the kernel's copies (cells_kernel.c); by the same thread ---------------------------------- */
 
@@ -199,6 +222,9 @@ void pcoll_cells_copy_timed(const struct cells_op *op, void *to, const void *own
 /* psi_vm_read, which is timed where that helps to choose. */
 bool pcoll_cells_kernel_read(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t rank,
                              void *to, const void *from, size_t len_bytes);
+/* Notes whether a copy by the kernel was slow. */
+void pcoll_cells_kernel_judge(struct pcoll_cells *cells, const struct cells_op *op, uint64_t ticks,
+                              size_t len_bytes);
 
 /* -- blocks of any lengths (cells_blocks.c); by the same thread -------------------------------- */
 

@@ -92,6 +92,7 @@ cells_clear(struct psi_cells *cells)
 	atomic_store_explicit(&cells->started, 0, memory_order_relaxed);
 	atomic_store_explicit(&cells->refused, 0, memory_order_relaxed);
 	atomic_store_explicit(&cells->rooms_wanted, 0, memory_order_relaxed);
+	atomic_store_explicit(&cells->rest, 0, memory_order_relaxed);
 	atomic_store_explicit(&cells->left, 0, memory_order_relaxed);
 }
 

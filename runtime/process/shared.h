@@ -161,7 +161,7 @@ _Static_assert(offsetof(struct psi_cell_line, gap) == 64, "a cell is one line");
 
 /*
  * What one member of a team gives the others in collectives (coll/cells.h).  The member alone
- * writes there, but for `left'.
+ * writes there, but for `left' and `rest'.
  *
  * taken     phases that it has passed, the lower bits
  * started   phases of the calls that it has made, the lower bits; for diagnosis
@@ -171,7 +171,9 @@ _Static_assert(offsetof(struct psi_cell_line, gap) == 64, "a cell is one line");
  * rooms_wanted
  *           bit i: for lengths of paces[i] it wants rooms in place of direct cells that the kernel
  *           reads (coll/cells_kernel.c)
- * card      of its process, from its first direct cell on
+ * card      of its process, from its first direct cell or offer on
+ * rest      its offer: the giver may write from rest_dst on what is rest_at bytes behind the start
+ *           of the block (coll/cells_halves.c)
  */
 struct psi_cells {
 	_Alignas(64) _Atomic uint32_t taken;
@@ -181,6 +183,8 @@ struct psi_cells {
 	_Alignas(64) _Atomic uint32_t left;
 	_Atomic uint32_t rooms_wanted;
 	struct psi_vm_card card;
+	_Alignas(64) _Atomic uint64_t rest;
+	uint64_t rest_dst, rest_at;
 	struct psi_cell_line line[PSI_CELLS];
 };
 

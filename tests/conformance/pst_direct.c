@@ -6,6 +6,8 @@
  */
 #include <penstock.h>
 
+#include <gasnet_tools.h>
+
 #include "tests/lib/pt.h"
 #include "tests/lib/pt_step.h"
 
@@ -254,23 +256,104 @@ trials(struct pt_step *heap, struct pt_step *segment, unsigned long rounds)
 		}
 }
 
-/* What its owner has just written is read by the kernel at first, then from rooms, and by the
+/* -- two members ------------------------------------------------------------------------------- */
+
+static void (*const block_tries[])(const struct trial *) = {
+	try_gather_all, try_exchange, try_gather, try_scatter,
+};
+
+/* What its owner has just written is copied by the kernel at first, then from rooms, and by the
  * kernel now and then; lengths of several kinds take turns. */
 static void
 trials_written(struct pt_step *heap, unsigned long rounds)
 {
-	static const size_t counts[] = { 4096, 5003, 4097, MOST };
+	static const size_t counts[] = { 4096, 5003, 4097, 16384, MOST };
 	const size_t half = (size_t)MOST * pt.size;
 
 	for (turn = 0; turn < rounds; turn++) {
 		const struct trial trial = {
 			.count = counts[turn / 7 % PT_COUNT(counts)],
-			.src = heap, .dst = heap + half,
+			.root = (gex_Rank_t)(turn / 3 % 2), .src = heap, .dst = heap + half,
 		};
 
 		spoil(trial.dst, pt.size * trial.count);
-		(turn % 2 ? try_exchange : try_gather_all)(&trial);
+		block_tries[turn % PT_COUNT(block_tries)](&trial);
 	}
+}
+
+/* Nobody writes src, so that the kernel copies all the time.  Now and then a member is late, by
+ * about the time of a copy, or sleeps: who gives has a part of it then, or nothing. */
+static void
+come_late(struct pt_rng *rng)
+{
+	const gasnett_tick_t start = gasnett_ticks_now();
+	const uint64_t late_ns = pt_rand_below(rng, 4) ? pt_rand_below(rng, 6000) : 0;
+
+	if (pt_rand_below(rng, 40) == 0)
+		pt_sleep_ms(1);
+	while (gasnett_ticks_to_ns(gasnett_ticks_now() - start) < late_ns)
+		;
+}
+
+static void
+trials_untouched(struct pt_step *heap, size_t count, unsigned long rounds)
+{
+	struct pt_rng rng = pt_rng_make(pt.rank + 7);
+	struct pt_step *dst = heap + (size_t)MOST * pt.size;
+	const size_t bytes = count * sizeof *heap;
+
+	turn++;
+	blocks_fill(heap, count, pt.size);
+	for (unsigned long round = 0; round < rounds; round++) {
+		const gex_Rank_t root = (gex_Rank_t)(round / 5 % 2);
+		const int gathers = round / 64 % 2 == 0;
+
+		spoil(dst, pt.size * count);
+		come_late(&rng);
+		if (gathers)
+			pst_gather(pt.tm, root, dst, heap, bytes, 0);
+		else
+			pst_scatter(pt.tm, root, dst, heap, bytes, 0);
+		if (!gathers)
+			block_check(dst, count, root, pt.rank);
+		for (gex_Rank_t from = 0; gathers && pt.rank == root && from < pt.size; from++)
+			block_check(dst + from * count, count, from, 0);
+	}
+}
+
+/* Several at once: each has its own dst. */
+static void
+trials_at_once(struct pt_step *heap, unsigned long rounds)
+{
+	enum { COUNT = 4096, AT_ONCE = 4 };
+	struct pt_step *dst = heap + (size_t)MOST * pt.size;
+	gex_Event_t events[AT_ONCE];
+
+	for (unsigned long round = 0; round < rounds; round++) {
+		const gex_Rank_t root = (gex_Rank_t)(round % 2);
+
+		turn++;
+		blocks_fill(heap, COUNT, pt.size);
+		for (size_t i = 0; i < AT_ONCE; i++)
+			events[i] = pst_gather_nb(pt.tm, root, dst + i * pt.size * COUNT, heap,
+			                          COUNT * sizeof *heap, 0);
+		for (size_t i = AT_ONCE; i-- > 0; )
+			gex_Event_Wait(events[i]);
+		spoil(heap, COUNT);
+		for (size_t i = 0; pt.rank == root && i < AT_ONCE; i++)
+			for (gex_Rank_t from = 0; from < pt.size; from++)
+				block_check(dst + (i * pt.size + from) * COUNT, COUNT, from, 0);
+	}
+}
+
+static void
+trials_of_two(struct pt_step *heap)
+{
+	trials_written(heap, pt_scale(280, 1400));
+	trials_untouched(heap, 4096, pt_scale(200, 2000));
+	trials_untouched(heap, 5003, pt_scale(100, 1000));
+	trials_untouched(heap, 16385, pt_scale(20, 100));
+	trials_at_once(heap, pt_scale(40, 400));
 }
 
 int
@@ -287,7 +370,7 @@ main(int argc, char **argv)
 	PT_EQ(heap != NULL, 1);
 	trials(heap, (struct pt_step *)(void *)pt.base, pt_scale(2, 6));
 	if (pt.size == 2)
-		trials_written(heap, pt_scale(140, 700));
+		trials_of_two(heap);
 	free(heap);
 	pt_finish();
 }

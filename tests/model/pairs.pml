@@ -37,6 +37,9 @@
  *   V5, V6       pcoll_cells_count_finished in cells_read.c, pcoll_cells_finished in cells_side.h: the same of one by cells
  *   V7, V8       phase_copy, pcoll_cells_read_direct in cells_direct.c: a room that was filled for a member that cannot
  *                read src
+ *   V11, V12     pcoll_cells_halves_offer, pcoll_cells_halves_help in cells_halves.c: a reader's memory, to the giver that
+ *                writes there
+ *   V13, V14     pcoll_cells_halves_help, rest_look in cells_halves.c: what it wrote, to the reader
  *   V9, V10      attempt_finish in executor.c, attempt_end in cells_phase.h: what a device wrote for a call by cells
  *   T1, T2       poff_tree_given_back, poff_tree_taken in evict.c: an entry of the list of a host's trees, to the rank
  *                that takes it next
@@ -82,6 +85,10 @@
 	S(V6, LOAD, ACQ) \
 	S(V7, STORE, REL) \
 	S(V8, LOAD, ACQ) \
+	S(V11, STORE, REL) \
+	S(V12, LOAD, ACQ) \
+	S(V13, STORE, REL) \
+	S(V14, LOAD, ACQ) \
 	S(V9, STORE, REL) \
 	S(V10, LOAD, ACQ) \
 	S(G1, RMW, ACQ_REL) \
@@ -310,6 +317,8 @@ init {
 	:: atomic { run machine(); run first(X5); run second(X6, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(V5); run second(V6, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(V7); run second(V8, REL); run third(ACQ) }
+	:: atomic { run machine(); run first(V11); run second(V12, REL); run third(ACQ) }
+	:: atomic { run machine(); run first(V13); run second(V14, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(V9); run second(V10, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(Z3); run second(Z4, REL); run third(ACQ) }
 	:: atomic { run machine(); run first(Z5); run second(Z6, REL); run third(ACQ) }
