@@ -4,7 +4,7 @@
  * have mapped or in their own process, else by the kernel (process_vm_readv).  The call of the
  * member whose src it is ends when all have read.
  *
- * Between two members both may copy (cells_halves.c).
+ * In a gather of two members both may copy (cells_halves.c).
  *
  * A member that cannot read there refuses the phase, and the member whose cell it is then fills its
  * room as well, and no direct cells from the next operation on.
@@ -65,11 +65,11 @@ all_wait(const struct pcoll_cells_kind *kind)
 bool
 pcoll_cells_fills_direct(struct pcoll_cells *cells, const struct cells_op *op)
 {
-	if (op->call->len_bytes < CELLS_DIRECT_BYTES || !(all_wait(op->kind) || op->is_halved) ||
+	if (op->call->len_bytes < CELLS_DIRECT_BYTES || !(all_wait(op->kind) || op->is_one_way) ||
 	    cells->is_refused || psi_way_is_masked(PSI_WAY_GET) || !src_stays(cells, op))
 		return false;
 	if (src_is_mapped(cells, op))
-		return !op->is_halved;
+		return !op->is_one_way;
 	return pcoll_cells_kernel_choose(cells, op);
 }
 
@@ -82,6 +82,7 @@ pcoll_cells_fill_direct(struct pcoll_cells *cells, const struct cells_op *op)
 	if (!cells->all_here && !own->card.pid)
 		own->card = psi_vm_card_make();
 	line->direct.src = (uintptr_t)op->call->src;
+	pcoll_cells_pace_tell(op, line);
 	atomic_store_explicit(&line->direct.copied, 0, memory_order_relaxed);
 }
 
@@ -166,6 +167,7 @@ pcoll_cells_read_direct(struct pcoll_cells *cells, struct cells_op *op, gex_Rank
 	struct cells_piece piece;
 	uint64_t copied;
 
+	pcoll_cells_pace_hear(op, line);
 	if (!peer->is_out_of_reach && op->has_offered && phase == op->call->in_all) {
 		const enum pcoll_halves halves =
 			pcoll_cells_halves_read(cells, op, line->direct.src);
@@ -243,7 +245,7 @@ offer_answer(struct pcoll_cells *cells)
 	if (phase >= cells->filled)
 		return false;
 	op = op_of_phase(cells, phase);
-	return op && op->is_direct && op->is_halved && pcoll_cells_halves_help(cells, op);
+	return op && op->is_direct && cells_op_is_halved(op) && pcoll_cells_halves_help(cells, op);
 }
 
 bool

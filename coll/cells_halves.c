@@ -1,10 +1,9 @@
 /*
- * Gather and scatter of a large block between two members, copied by both at once: the reader lets
- * the kernel read the front of it, while the giver lets the kernel write the rest into the reader's
- * dst.  Whoever of the two copies its own block as well has the smaller part.
+ * A gather of a large block between two members, which both copy at once: the root lets the kernel
+ * read the front of it, while the giver lets the kernel write the rest into the root's dst.
  *
- * The reader offers the rest, in its shared memory, before it looks for the cell.  One word settles
- * who takes it, so a giver that does not look holds nobody up: the reader then reads that as well.
+ * The root offers the rest, in its shared memory, before it looks for the cell.  One word settles
+ * who takes it, so a giver that does not look holds nobody up: the root then reads that as well.
  *
  * Pairs:  V11 (pcoll_cells_halves_offer) -> V12 (pcoll_cells_halves_help)
  *                                                        where the rest goes, and may be written
@@ -23,36 +22,14 @@
  * offer that is open changes by more than one member. */
 enum { REST_OPEN, REST_GIVERS, REST_WRITTEN, REST_READERS, REST_BITS = 2 };
 
-/* Longer blocks go by rooms: the kernel copies the parts in one call each, and nothing else is
- * looked at meanwhile. */
-enum { HALVES_MOST_BYTES = 256 << 10 };
-
-/* Parts of 16 that the reader copies; a copy of the own block takes a third of the kernel's. */
-enum { SIXTEENTHS = 16, READER_COPIES_OWN = 5, GIVER_COPIES_OWN = 11, FRONT_MULTIPLE = 4096 };
+/* Parts of 16 that the reader copies.  It copies its own block too, in a third of the time that the
+ * kernel takes for one. */
+enum { SIXTEENTHS = 16, READERS_SIXTEENTHS = 5, FRONT_MULTIPLE = 4096 };
 
 static const struct peer *
 other_of(const struct pcoll_cells *cells)
 {
 	return &cells->peers[1 - cells->rank];
-}
-
-bool
-pcoll_cells_are_halved(const struct pcoll_cells *cells, const struct cells_op *op)
-{
-	const struct pcoll_cells_kind *kind = op->kind;
-	const size_t len_bytes = op->call->len_bytes;
-
-	return cells->size == 2 && kind->root.fills != kind->others.fills &&
-	       kind->src_blocks != kind->dst_blocks && len_bytes >= CELLS_DIRECT_KERNEL_BYTES &&
-	       len_bytes <= HALVES_MOST_BYTES && !pcoll_call_has_lists(op->call) &&
-	       !other_of(cells)->is_here;
-}
-
-/* In a scatter; in a gather the reader does. */
-static bool
-giver_copies_own(const struct cells_op *op)
-{
-	return op->kind->src_blocks;
 }
 
 static uint64_t
@@ -61,15 +38,7 @@ mark_of(const struct cells_op *op)
 	return (op->first + op->call->in_all + 1) << REST_BITS;
 }
 
-/* -- the reader -------------------------------------------------------------------------------- */
-
-static size_t
-front_bytes(const struct cells_op *op)
-{
-	const unsigned parts = giver_copies_own(op) ? GIVER_COPIES_OWN : READER_COPIES_OWN;
-
-	return op->call->len_bytes * parts / SIXTEENTHS / FRONT_MULTIPLE * FRONT_MULTIPLE;
-}
+/* -- the root ---------------------------------------------------------------------------------- */
 
 void
 pcoll_cells_halves_offer(struct pcoll_cells *cells, struct cells_op *op)
@@ -79,7 +48,8 @@ pcoll_cells_halves_offer(struct pcoll_cells *cells, struct cells_op *op)
 	op->has_offered = true;
 	if (!own->card.pid)
 		own->card = psi_vm_card_make();
-	own->rest_at = front_bytes(op);
+	own->rest_at = op->call->len_bytes * READERS_SIXTEENTHS / SIXTEENTHS / FRONT_MULTIPLE *
+	               FRONT_MULTIPLE;
 	own->rest_dst = (uintptr_t)dst_block(op, 1 - cells->rank) + own->rest_at;
 	atomic_store_explicit(&own->rest, mark_of(op) | REST_OPEN,
 	                      memory_order_release); /* V11: release, to V12 in
@@ -109,35 +79,32 @@ pcoll_cells_halves_withdraw(struct pcoll_cells *cells)
 	return rest_look(cells) != REST_GIVERS;
 }
 
+/* The front and what the giver leaves.  The time of all of it is judged. */
 enum pcoll_halves
 pcoll_cells_halves_read(struct pcoll_cells *cells, struct cells_op *op, uintptr_t src)
 {
 	const struct peer *giver = other_of(cells);
 	const gex_Rank_t rank = psi_jobrank_of(giver->place);
-	const size_t front = cells->own->rest_at;
-	const char *from = (const char *)src +
-	                   (op->kind->src_blocks ? cells->rank * op->call->len_bytes : 0);
+	const size_t len_bytes = op->call->len_bytes, front = cells->own->rest_at;
+	const char *from = (const char *)src;
 	char *to = dst_block(op, 1 - cells->rank);
+	unsigned rest;
 
 	if (!op->front_is_read) {
-		const uint64_t start = gasnett_ticks_now();
-
+		op->halves_start = gasnett_ticks_now();
 		if (!psi_vm_probe(rank, &giver->cells->card) ||
 		    !psi_vm_read(rank, to, from, front))
 			return PCOLL_HALVES_REFUSED;
 		op->front_is_read = true;
-		if (!giver_copies_own(op))
-			pcoll_cells_kernel_judge(cells, op, gasnett_ticks_now() - start, front);
 	}
-	switch (rest_look(cells)) {
-	case REST_GIVERS:
+	rest = rest_look(cells);
+	if (rest == REST_GIVERS)
 		return PCOLL_HALVES_WAIT;
-	case REST_WRITTEN:
-		return PCOLL_HALVES_READ;
-	default:
-		return psi_vm_read(rank, to + front, from + front, op->call->len_bytes - front)
-		               ? PCOLL_HALVES_READ : PCOLL_HALVES_REFUSED;
-	}
+	if (rest == REST_READERS &&
+	    !psi_vm_read(rank, to + front, from + front, len_bytes - front))
+		return PCOLL_HALVES_REFUSED;
+	pcoll_cells_kernel_judge(cells, op, gasnett_ticks_now() - op->halves_start, len_bytes);
+	return PCOLL_HALVES_READ;
 }
 
 /* -- the giver --------------------------------------------------------------------------------- */
@@ -150,7 +117,7 @@ pcoll_cells_halves_phase(const struct pcoll_cells *cells)
 }
 
 bool
-pcoll_cells_halves_help(struct pcoll_cells *cells, struct cells_op *op)
+pcoll_cells_halves_help(struct pcoll_cells *cells, const struct cells_op *op)
 {
 	const struct peer *reader = other_of(cells);
 	const gex_Rank_t rank = psi_jobrank_of(reader->place);
@@ -158,8 +125,7 @@ pcoll_cells_halves_help(struct pcoll_cells *cells, struct cells_op *op)
 	uint64_t rest = atomic_load_explicit(&theirs->rest,
 	                                     memory_order_acquire); /* V12: acquire, from V11 in
 	                                                             * pcoll_cells_halves_offer */
-	const size_t front = theirs->rest_at;
-	const uint64_t start = gasnett_ticks_now();
+	const size_t at = theirs->rest_at;
 	bool written;
 
 	if (rest != (mark_of(op) | REST_OPEN) || !psi_vm_probe(rank, &theirs->card) ||
@@ -168,21 +134,8 @@ pcoll_cells_halves_help(struct pcoll_cells *cells, struct cells_op *op)
 	                                             memory_order_relaxed, memory_order_relaxed))
 		return false;
 	written = psi_vm_write(rank, (void *)(uintptr_t)theirs->rest_dst,
-	                       src_block(op, 1 - cells->rank) + front,
-	                       op->call->len_bytes - front);
+	                       (const char *)op->call->src + at, op->call->len_bytes - at);
 	atomic_store_explicit(&theirs->rest, mark_of(op) | (written ? REST_WRITTEN : REST_READERS),
 	                      memory_order_release); /* V13: release, to V14 in rest_look */
-	op->has_helped = written;
-	if (giver_copies_own(op))
-		pcoll_cells_kernel_judge(cells, op, gasnett_ticks_now() - start,
-		                         op->call->len_bytes - front);
 	return true;
-}
-
-/* A giver that copies its own block can judge only what it has copied. */
-void
-pcoll_cells_halves_end(struct pcoll_cells *cells, const struct cells_op *op)
-{
-	if (giver_copies_own(op) && !op->has_helped)
-		pcoll_cells_kernel_judge(cells, op, UINT32_MAX, op->call->len_bytes);
 }

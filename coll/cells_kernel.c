@@ -9,9 +9,8 @@
  * then.  A reader that copies no own block, since its call is in place, has nothing to compare
  * with, and wants no rooms.
  *
- * In gather and scatter the root alone copies an own block, so it judges: in a scatter by what it
- * has written to its reader (cells_halves.c).  Without an own copy it wants rooms, which hold up
- * nobody.
+ * In a gather or a scatter the root alone copies an own block, and in a scatter the others read, so
+ * it tells how long that takes.  Without an own copy its reader wants rooms, which hold up nobody.
  */
 #include "coll/cells_piece.h"
 
@@ -25,32 +24,60 @@ enum {
 	TRIALS = 2,
 	/* So many slow copies in a row tell: some are slow since a CPU was lost. */
 	SLOW_COPIES = 4,
-	/* How many times as long as the copy of the own block a slow one takes. */
-	SLOW_TIMES = 5,
+	/* A slow copy takes more than so many halves of the time of the own block's: the kernel's of
+	 * all, and that by halves.  Three to five are usual where nobody has written, and two. */
+	SLOW_HALVES = 7,
+	SLOW_HALVES_OF_HALVES = 4,
 	/* The least time of so many copies counts, until as many more have been timed. */
 	OWN_COPIES = 16,
 };
 
+/* Longer blocks that one gives go by rooms. */
+enum { ONE_WAY_MOST_BYTES = 256 << 10 };
+
+/* A gather or a scatter of two, in which one waits and the other gives. */
 static bool
-giver_judges(const struct cells_op *op)
+is_one_way(const struct pcoll_cells *cells, const struct cells_op *op)
 {
-	return op->is_halved && op->kind->src_blocks;
+	const struct pcoll_cells_kind *kind = op->kind;
+	const size_t len_bytes = op->call->len_bytes;
+
+	return cells->size == 2 && len_bytes >= CELLS_DIRECT_KERNEL_BYTES &&
+	       len_bytes <= ONE_WAY_MOST_BYTES && !pcoll_call_has_lists(op->call) &&
+	       kind->root.fills != kind->others.fills && kind->src_blocks != kind->dst_blocks &&
+	       !cells->peers[1 - cells->rank].is_here;
 }
 
 void
 pcoll_cells_pace_choose(struct pcoll_cells *cells, struct cells_op *op)
 {
-	const unsigned set = giver_judges(op) ? 2 : op->is_halved ? 1 : 0;
-	struct pcoll_pace *last = &cells->paces[set * PCOLL_PACES + PCOLL_PACES - 1];
 	size_t most = CELLS_DIRECT_KERNEL_BYTES;
+	struct pcoll_pace *last;
 
+	op->is_one_way = is_one_way(cells, op);
 	op->pace = NULL;
-	if (cells->size != 2 || !(op->kind->dst_blocks || op->is_halved) ||
+	if (cells->size != 2 || !(op->kind->dst_blocks || op->is_one_way) ||
 	    op->call->len_bytes < most)
 		return;
-	for (op->pace = &cells->paces[set * PCOLL_PACES];
-	     op->call->len_bytes > most && op->pace < last; op->pace++)
+	op->pace = &cells->paces[!op->is_one_way ? 0 : op->kind->dst_blocks ? PCOLL_PACES
+	                                                                     : 2 * PCOLL_PACES];
+	last = op->pace + PCOLL_PACES - 1;
+	for (; op->call->len_bytes > most && op->pace < last; op->pace++)
 		most *= 2;
+}
+
+void
+pcoll_cells_pace_tell(const struct cells_op *op, struct psi_cell_line *line)
+{
+	if (op->is_one_way)
+		line->direct.own_ticks = op->pace->own_ticks;
+}
+
+void
+pcoll_cells_pace_hear(const struct cells_op *op, const struct psi_cell_line *line)
+{
+	if (op->is_one_way && op->kind->src_blocks)
+		op->pace->own_ticks = line->direct.own_ticks;
 }
 
 static uint32_t
@@ -62,13 +89,12 @@ pace_bit(const struct pcoll_cells *cells, const struct pcoll_pace *pace)
 bool
 pcoll_cells_kernel_choose(struct pcoll_cells *cells, const struct cells_op *op)
 {
-	const gex_Rank_t judge = giver_judges(op) ? cells->rank : 1 - cells->rank;
 	struct pcoll_pace *pace = op->pace;
 	uint32_t wanted;
 
 	if (!pace)
 		return false;
-	wanted = atomic_load_explicit(&cells->peers[judge].cells->rooms_wanted,
+	wanted = atomic_load_explicit(&cells->peers[1 - cells->rank].cells->rooms_wanted,
 	                              memory_order_relaxed);
 	if (!(wanted & pace_bit(cells, pace))) {
 		pace->wanted = 0;
@@ -103,11 +129,11 @@ pcoll_cells_copy_timed(const struct cells_op *op, void *to, const void *own)
 	}
 }
 
-/* The wish of who judges, after a copy of so many ticks. */
+/* The reader's wish, after a copy of so many ticks. */
 static bool
-pace_wants_rooms(struct pcoll_pace *pace, uint64_t ticks)
+pace_wants_rooms(struct pcoll_pace *pace, uint64_t ticks, unsigned slow_halves)
 {
-	if (ticks <= SLOW_TIMES * pace->own_ticks)
+	if (2 * ticks <= slow_halves * pace->own_ticks)
 		pace->slow_copies = 0;
 	else if (pace->slow_copies < SLOW_COPIES)
 		pace->slow_copies++;
@@ -132,9 +158,11 @@ pcoll_cells_kernel_judge(struct pcoll_cells *cells, const struct cells_op *op, u
 {
 	struct pcoll_pace *pace = op->pace;
 
-	if (pace->own_ticks || op->is_halved)
+	if (pace->own_ticks || op->is_one_way)
 		rooms_want(cells, pace_bit(cells, pace),
-		           pace_wants_rooms(pace, ticks_of_unit(ticks, len_bytes)));
+		           pace_wants_rooms(pace, ticks_of_unit(ticks, len_bytes),
+		                            cells_op_is_halved(op) ? SLOW_HALVES_OF_HALVES
+		                                                   : SLOW_HALVES));
 }
 
 bool

@@ -245,7 +245,7 @@ phase_go_on(struct pcoll_cells *cells, struct cells_op *op)
 	if (cells->taken < end) {
 		if (cells->taken == cells->filled)
 			return false;
-		if (PSI_UNLIKELY(op->is_halved) && !op->role.fills && !op->has_offered &&
+		if (cells_op_is_halved(op) && !op->role.fills && !op->has_offered &&
 		    cells->taken == op->first + op->call->in_all)
 			pcoll_cells_halves_offer(cells, op);
 		cells_copy_own(cells, op);
@@ -256,8 +256,6 @@ phase_go_on(struct pcoll_cells *cells, struct cells_op *op)
 	if (cells->taken == end) {
 		if (!op_is_read(cells, op))
 			return false;
-		if (PSI_UNLIKELY(op->is_halved) && op->is_direct)
-			pcoll_cells_halves_end(cells, op);
 		cells->oldest = op->next;
 		pcoll_cells_op_end(cells, op);
 	}

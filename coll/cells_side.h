@@ -47,9 +47,9 @@ struct cells_op {
 	size_t *remainder_list;         /* [2 * size] at the root of a gather: bytes and offsets of
 	                                 * such blocks; or NULL */
 	struct pcoll_pace *pace;        /* NULL: the kernel's copies are not for it */
-	bool is_halved;                 /* who gives may write some of it (cells_halves.c) */
-	bool has_offered, front_is_read;        /* ... as its reader, and */
-	bool has_helped;                /* ... as its giver, has done */
+	bool is_one_way;                /* one of two gives, and the kernel may copy that */
+	bool has_offered, front_is_read;        /* the root of such a gather (cells_halves.c) ... */
+	uint64_t halves_start;          /* ... which began to read then, in ticks */
 };
 
 /* Of payloads between two powers of two bytes: how the reader compares the kernel's copies, and how
@@ -197,23 +197,27 @@ bool pcoll_cells_answer(struct pcoll_cells *cells);
 
 enum pcoll_halves { PCOLL_HALVES_READ, PCOLL_HALVES_WAIT, PCOLL_HALVES_REFUSED };
 
-/* May reader and giver share the copying of the operation's block? */
-bool pcoll_cells_are_halved(const struct pcoll_cells *cells, const struct cells_op *op);
-/* The reader's: offers a part, once; reads the block at `src' of the giver, but for what that
+/* May they? */
+static inline bool
+cells_op_is_halved(const struct cells_op *op)
+{
+	return PSI_UNLIKELY(op->is_one_way) && op->kind->dst_blocks;
+}
+
+/* The root's: offers a part, once; reads the block at `src' of the giver, but for what that
  * copies; and takes its offer back.  False: the giver is copying. */
 void pcoll_cells_halves_offer(struct pcoll_cells *cells, struct cells_op *op);
 enum pcoll_halves pcoll_cells_halves_read(struct pcoll_cells *cells, struct cells_op *op,
                                           uintptr_t src);
 bool pcoll_cells_halves_withdraw(struct pcoll_cells *cells);
-/* The giver's: the phase that the other member's offer is of; copies what is offered, if it is
- * still (true); the end of an operation with direct cells. */
+/* The giver's: the phase that the other member's offer is of; copies what is offered.  False: it
+ * is not any more. */
 uint64_t pcoll_cells_halves_phase(const struct pcoll_cells *cells);
-bool pcoll_cells_halves_help(struct pcoll_cells *cells, struct cells_op *op);
-void pcoll_cells_halves_end(struct pcoll_cells *cells, const struct cells_op *op);
+bool pcoll_cells_halves_help(struct pcoll_cells *cells, const struct cells_op *op);
 
 /* -- the kernel's copies (cells_kernel.c); by the same thread ---------------------------------- */
 
-/* Sets `pace', before an operation's first cell. */
+/* Sets `is_one_way' and `pace', before an operation's first cell. */
 void pcoll_cells_pace_choose(struct pcoll_cells *cells, struct cells_op *op);
 /* Is the kernel to read this member's src?  Asked once for each operation, and counted. */
 bool pcoll_cells_kernel_choose(struct pcoll_cells *cells, const struct cells_op *op);
@@ -222,6 +226,10 @@ void pcoll_cells_copy_timed(const struct cells_op *op, void *to, const void *own
 /* psi_vm_read, which is timed where that helps to choose. */
 bool pcoll_cells_kernel_read(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t rank,
                              void *to, const void *from, size_t len_bytes);
+/* In a scatter of two: how long the giver's copy of its own block takes, for its reader to compare
+ * with. */
+void pcoll_cells_pace_tell(const struct cells_op *op, struct psi_cell_line *line);
+void pcoll_cells_pace_hear(const struct cells_op *op, const struct psi_cell_line *line);
 /* Notes whether a copy by the kernel was slow. */
 void pcoll_cells_kernel_judge(struct pcoll_cells *cells, const struct cells_op *op, uint64_t ticks,
                               size_t len_bytes);

@@ -141,6 +141,7 @@ struct psi_cell_line {
 		unsigned char bytes[PSI_CELL_LINE_BYTES];
 		struct {
 			uint64_t src;           /* address at its owner */
+			uint64_t own_ticks;     /* in a scatter: of its owner's own copy */
 			_Atomic uint64_t copied;        /* the phase plus 1: its room is
 			                                 * filled too */
 		} direct;
