@@ -30,8 +30,8 @@
  *                                                where a giver may write, and that it may
  *         V13 (pcoll_cells_halves_help) -> V14 (rest_look)       what it wrote there
  *         V9 (attempt_finish) -> V10 (attempt_end)   a device's results, before the event is done
- * Sleep:  D4 (smp-conduit/sysvnet/sysvnet_sleep.c), behind V1, V3 and V13: members of other processes
- *         are woken by wake_peer, threads of this one by psi_wake_own.
+ * Sleep:  D4 (smp-conduit/sysvnet/sysvnet_sleep.c), behind V1, V3 and V13: members of other
+ *         processes are woken by wake_peer, threads of this one by psi_wake_own.
  */
 #ifndef PCOLL_CELLS_H
 #define PCOLL_CELLS_H

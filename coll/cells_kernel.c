@@ -24,8 +24,9 @@ enum {
 	TRIALS = 2,
 	/* So many slow copies in a row tell: some are slow since a CPU was lost. */
 	SLOW_COPIES = 4,
-	/* A slow copy takes more than so many halves of the time of the own block's: the kernel's of
-	 * all, and that by halves.  Three to five are usual where nobody has written, and two. */
+	/* A slow copy takes more than so many halves of the time of the own block's copy: one of
+	 * all by the kernel, and one that both share (cells_halves.c).  Where nobody has written,
+	 * three to five are usual, and two. */
 	SLOW_HALVES = 7,
 	SLOW_HALVES_OF_HALVES = 4,
 	/* The least time of so many copies counts, until as many more have been timed. */
