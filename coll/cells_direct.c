@@ -34,6 +34,8 @@ src_stays(const struct pcoll_cells *cells, const struct cells_op *op)
 	const struct pcoll_cells_kind *kind = op->kind;
 	const size_t len_bytes = op->call->len_bytes;
 
+	if (!op->role.copies_own && op->role.reads == PCOLL_READS_NONE)
+		return true;    /* it has no dst */
 	if (kind->dst_blocks && !kind->src_blocks && dst_block(op, cells->rank) == op->call->src)
 		return true;
 	return !overlap(op->call->src, len_bytes * (kind->src_blocks ? cells->size : 1),
@@ -202,10 +204,10 @@ pcoll_cells_read_direct(struct pcoll_cells *cells, struct cells_op *op, gex_Rank
 
 /* -- what others refuse, or have not read ------------------------------------------------------ */
 
-static struct cells_op *
+static const struct cells_op *
 op_of_phase(const struct pcoll_cells *cells, uint64_t phase)
 {
-	struct cells_op *op = cells->oldest;
+	const struct cells_op *op = cells->oldest;
 
 	while (op && phase - op->first >= op->phases)
 		op = op->next;
@@ -240,7 +242,7 @@ static bool
 offer_answer(struct pcoll_cells *cells)
 {
 	const uint64_t phase = cells->size == 2 ? pcoll_cells_halves_phase(cells) : UINT64_MAX;
-	struct cells_op *op;
+	const struct cells_op *op;
 
 	if (phase >= cells->filled)
 		return false;

@@ -79,7 +79,7 @@ pcoll_cells_halves_withdraw(struct pcoll_cells *cells)
 	return rest_look(cells) != REST_GIVERS;
 }
 
-/* The front and what the giver leaves.  The time of all of it is judged. */
+/* What is judged is each part, and not the time between. */
 enum pcoll_halves
 pcoll_cells_halves_read(struct pcoll_cells *cells, struct cells_op *op, uintptr_t src)
 {
@@ -88,14 +88,16 @@ pcoll_cells_halves_read(struct pcoll_cells *cells, struct cells_op *op, uintptr_
 	const size_t len_bytes = op->call->len_bytes, front = cells->own->rest_at;
 	const char *from = (const char *)src;
 	char *to = dst_block(op, 1 - cells->rank);
+	uint64_t ticks, start;
 	unsigned rest;
 
 	if (!op->front_is_read) {
-		op->halves_start = gasnett_ticks_now();
+		start = gasnett_ticks_now();
 		if (!psi_vm_probe(rank, &giver->cells->card) ||
 		    !psi_vm_read(rank, to, from, front))
 			return PCOLL_HALVES_REFUSED;
 		op->front_is_read = true;
+		op->front_ticks = pcoll_cells_ticks_since(start, front);
 	}
 	rest = rest_look(cells);
 	if (rest == REST_GIVERS)
@@ -103,7 +105,9 @@ pcoll_cells_halves_read(struct pcoll_cells *cells, struct cells_op *op, uintptr_
 	if (rest == REST_READERS &&
 	    !psi_vm_read(rank, to + front, from + front, len_bytes - front))
 		return PCOLL_HALVES_REFUSED;
-	pcoll_cells_kernel_judge(cells, op, gasnett_ticks_now() - op->halves_start, len_bytes);
+	ticks = rest == REST_WRITTEN ? cells->own->rest_ticks : 0;
+	pcoll_cells_kernel_judge(cells, op, ticks > op->front_ticks ? ticks : op->front_ticks,
+	                         true);
 	return PCOLL_HALVES_READ;
 }
 
@@ -125,7 +129,8 @@ pcoll_cells_halves_help(struct pcoll_cells *cells, const struct cells_op *op)
 	uint64_t rest = atomic_load_explicit(&theirs->rest,
 	                                     memory_order_acquire); /* V12: acquire, from V11 in
 	                                                             * pcoll_cells_halves_offer */
-	const size_t at = theirs->rest_at;
+	uint64_t start;
+	size_t at, len_bytes;
 	bool written;
 
 	if (rest != (mark_of(op) | REST_OPEN) || !psi_vm_probe(rank, &theirs->card) ||
@@ -133,8 +138,12 @@ pcoll_cells_halves_help(struct pcoll_cells *cells, const struct cells_op *op)
 	                                             mark_of(op) | REST_GIVERS,
 	                                             memory_order_relaxed, memory_order_relaxed))
 		return false;
+	at = theirs->rest_at;
+	len_bytes = op->call->len_bytes - at;
+	start = gasnett_ticks_now();
 	written = psi_vm_write(rank, (void *)(uintptr_t)theirs->rest_dst,
-	                       (const char *)op->call->src + at, op->call->len_bytes - at);
+	                       (const char *)op->call->src + at, len_bytes);
+	theirs->rest_ticks = pcoll_cells_ticks_since(start, len_bytes);
 	atomic_store_explicit(&theirs->rest, mark_of(op) | (written ? REST_WRITTEN : REST_READERS),
 	                      memory_order_release); /* V13: release, to V14 in rest_look */
 	return true;

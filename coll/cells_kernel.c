@@ -1,5 +1,5 @@
 /*
- * Direct cells that the kernel reads, between two members: whether that is quicker than a room
+ * Direct cells that the kernel copies, between two members: whether that is quicker than a room
  * depends on where the payload is.  The kernel's copy of what the owner has just written takes
  * longer than a room; its copy of what the reader still has in its cache takes half as long
  * (docs/performance.md, Written and untouched).
@@ -24,13 +24,15 @@ enum {
 	TRIALS = 2,
 	/* So many slow copies in a row tell: some are slow since a CPU was lost. */
 	SLOW_COPIES = 4,
-	/* A slow copy takes more than so many halves of the time of the own block's copy: one of
-	 * all by the kernel, and one that both share (cells_halves.c).  Where nobody has written,
-	 * three to five are usual, and two. */
+	/* A slow copy takes more than so many halves of the time of the own block's: of a whole
+	 * block, and of a part, which is mostly system call.  Where nobody has written, three to five
+	 * are usual, and five to seven. */
 	SLOW_HALVES = 7,
-	SLOW_HALVES_OF_HALVES = 4,
+	SLOW_HALVES_OF_PART = 10,
 	/* The least time of so many copies counts, until as many more have been timed. */
 	OWN_COPIES = 16,
+	/* One of so many is timed, once it is known. */
+	OWN_COPIES_EACH = 8,
 };
 
 /* Longer blocks that one gives go by rooms. */
@@ -67,18 +69,25 @@ pcoll_cells_pace_choose(struct pcoll_cells *cells, struct cells_op *op)
 		most *= 2;
 }
 
+/* Of the own block's copy; 0: it has not been copied yet. */
+static uint64_t
+own_ticks_of(const struct pcoll_pace *pace)
+{
+	return pace->own_ticks ? pace->own_ticks : pace->own_least;
+}
+
 void
 pcoll_cells_pace_tell(const struct cells_op *op, struct psi_cell_line *line)
 {
 	if (op->is_one_way)
-		line->direct.own_ticks = op->pace->own_ticks;
+		line->direct.own_ticks = own_ticks_of(op->pace);
 }
 
 void
 pcoll_cells_pace_hear(const struct cells_op *op, const struct psi_cell_line *line)
 {
-	if (op->is_one_way && op->kind->src_blocks)
-		op->pace->own_ticks = line->direct.own_ticks;
+	if (op->is_one_way)
+		op->pace->heard_ticks = line->direct.own_ticks;
 }
 
 static uint32_t
@@ -106,22 +115,25 @@ pcoll_cells_kernel_choose(struct pcoll_cells *cells, const struct cells_op *op)
 	return pace->wanted++ >= ROOMS_BETWEEN_TRIALS;
 }
 
-/* Ticks for 64 KiB. */
-static uint64_t
-ticks_of_unit(uint64_t ticks, size_t len_bytes)
+uint64_t
+pcoll_cells_ticks_since(uint64_t start, size_t len_bytes)
 {
-	return (ticks << 16) / len_bytes;
+	return ((gasnett_ticks_now() - start) << 16) / len_bytes;
 }
 
 void
 pcoll_cells_copy_timed(const struct cells_op *op, void *to, const void *own)
 {
 	struct pcoll_pace *pace = op->pace;
-	const uint64_t start = gasnett_ticks_now();
-	uint64_t ticks;
+	uint64_t start, ticks;
 
+	if (pace->own_ticks && ++pace->own_untimed % OWN_COPIES_EACH) {
+		psi_copy(to, own, op->call->len_bytes);
+		return;
+	}
+	start = gasnett_ticks_now();
 	psi_copy(to, own, op->call->len_bytes);
-	ticks = ticks_of_unit(gasnett_ticks_now() - start, op->call->len_bytes);
+	ticks = pcoll_cells_ticks_since(start, op->call->len_bytes);
 	if (pace->own_copies == 0 || ticks < pace->own_least)
 		pace->own_least = ticks;
 	if (++pace->own_copies == OWN_COPIES) {
@@ -130,11 +142,11 @@ pcoll_cells_copy_timed(const struct cells_op *op, void *to, const void *own)
 	}
 }
 
-/* The reader's wish, after a copy of so many ticks. */
+/* The reader's wish, after a copy that was slow, or not. */
 static bool
-pace_wants_rooms(struct pcoll_pace *pace, uint64_t ticks, unsigned slow_halves)
+pace_wants_rooms(struct pcoll_pace *pace, bool slow)
 {
-	if (2 * ticks <= slow_halves * pace->own_ticks)
+	if (!slow)
 		pace->slow_copies = 0;
 	else if (pace->slow_copies < SLOW_COPIES)
 		pace->slow_copies++;
@@ -155,15 +167,15 @@ rooms_want(struct pcoll_cells *cells, uint32_t bit, bool want)
 
 void
 pcoll_cells_kernel_judge(struct pcoll_cells *cells, const struct cells_op *op, uint64_t ticks,
-                         size_t len_bytes)
+                         bool part)
 {
 	struct pcoll_pace *pace = op->pace;
+	const uint64_t own = op->kind->dst_blocks ? own_ticks_of(pace) : pace->heard_ticks;
 
-	if (pace->own_ticks || op->is_one_way)
+	if (own || op->is_one_way)
 		rooms_want(cells, pace_bit(cells, pace),
-		           pace_wants_rooms(pace, ticks_of_unit(ticks, len_bytes),
-		                            cells_op_is_halved(op) ? SLOW_HALVES_OF_HALVES
-		                                                   : SLOW_HALVES));
+		           pace_wants_rooms(pace, 2 * ticks > (part ? SLOW_HALVES_OF_PART
+		                                                    : SLOW_HALVES) * own));
 }
 
 bool
@@ -179,6 +191,6 @@ pcoll_cells_kernel_read(struct pcoll_cells *cells, const struct cells_op *op, ge
 	start = gasnett_ticks_now();
 	if (!psi_vm_read(rank, to, from, len_bytes))
 		return false;
-	pcoll_cells_kernel_judge(cells, op, gasnett_ticks_now() - start, len_bytes);
+	pcoll_cells_kernel_judge(cells, op, pcoll_cells_ticks_since(start, len_bytes), false);
 	return true;
 }

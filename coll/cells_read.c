@@ -246,6 +246,7 @@ phase_go_on(struct pcoll_cells *cells, struct cells_op *op)
 		if (cells->taken == cells->filled)
 			return false;
 		if (cells_op_is_halved(op) && !op->role.fills && !op->has_offered &&
+		    !cells->peers[1 - cells->rank].is_out_of_reach &&
 		    cells->taken == op->first + op->call->in_all)
 			pcoll_cells_halves_offer(cells, op);
 		cells_copy_own(cells, op);

@@ -49,15 +49,17 @@ struct cells_op {
 	struct pcoll_pace *pace;        /* NULL: the kernel's copies are not for it */
 	bool is_one_way;                /* one of two gives, and the kernel may copy that */
 	bool has_offered, front_is_read;        /* the root of such a gather (cells_halves.c) ... */
-	uint64_t halves_start;          /* ... which began to read then, in ticks */
+	uint64_t front_ticks;           /* ... in so many ticks for 64 KiB */
 };
 
 /* Of payloads between two powers of two bytes: how the reader compares the kernel's copies, and how
  * the owner follows its wish (cells_kernel.c).  Ticks are for 64 KiB. */
 struct pcoll_pace {
 	uint64_t own_ticks;             /* of a copy of the own block; 0: not known yet */
+	uint64_t heard_ticks;           /* ... of the other member's, in a scatter */
 	uint64_t own_least;             /* of those since: the least ... */
 	unsigned own_copies;            /* ... of so many */
+	unsigned own_untimed;           /* copies since it was known, the lower bits */
 	unsigned slow_copies;           /* by the kernel, in a row */
 	unsigned wanted;                /* operations for which the peer wanted rooms */
 };
@@ -230,9 +232,12 @@ bool pcoll_cells_kernel_read(struct pcoll_cells *cells, const struct cells_op *o
  * with. */
 void pcoll_cells_pace_tell(const struct cells_op *op, struct psi_cell_line *line);
 void pcoll_cells_pace_hear(const struct cells_op *op, const struct psi_cell_line *line);
-/* Notes whether a copy by the kernel was slow. */
+/* For 64 KiB, if so many bytes were copied since then. */
+uint64_t pcoll_cells_ticks_since(uint64_t start, size_t len_bytes);
+/* Notes whether a copy by the kernel of a block, or of a part of one, was slow: in ticks for 64
+ * KiB. */
 void pcoll_cells_kernel_judge(struct pcoll_cells *cells, const struct cells_op *op, uint64_t ticks,
-                              size_t len_bytes);
+                              bool part);
 
 /* -- blocks of any lengths (cells_blocks.c); by the same thread -------------------------------- */
 

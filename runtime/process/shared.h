@@ -16,7 +16,7 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 17,
+	PSI_SHARED_ABI = 18,
 	/* Blocks per rank for threads.  Most are never touched; see runtime/process/block.c. */
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8, PSI_WHERE_BYTES = 8 * PSI_WHERE_WORDS,
@@ -174,7 +174,8 @@ _Static_assert(offsetof(struct psi_cell_line, gap) == 64, "a cell is one line");
  *           reads (coll/cells_kernel.c)
  * card      of its process, from its first direct cell or offer on
  * rest      its offer: the giver may write from rest_dst on what is rest_at bytes behind the start
- *           of the block (coll/cells_halves.c)
+ *           of the block, and says in rest_ticks how long 64 KiB of that took
+ *           (coll/cells_halves.c)
  */
 struct psi_cells {
 	_Alignas(64) _Atomic uint32_t taken;
@@ -186,6 +187,7 @@ struct psi_cells {
 	struct psi_vm_card card;
 	_Alignas(64) _Atomic uint64_t rest;
 	uint64_t rest_dst, rest_at;
+	uint64_t rest_ticks;
 	struct psi_cell_line line[PSI_CELLS];
 };
 
