@@ -25,8 +25,8 @@ enum {
 	/* So many slow copies in a row tell: some are slow since a CPU was lost. */
 	SLOW_COPIES = 4,
 	/* A slow copy takes more than so many halves of the time of the own block's: of a whole
-	 * block, and of a part, which is mostly system call.  Where nobody has written, three to five
-	 * are usual, and five to seven. */
+	 * block, and of a part, which is mostly system call.  Where nobody has written, three to
+	 * five are usual, and five to seven. */
 	SLOW_HALVES = 7,
 	SLOW_HALVES_OF_PART = 10,
 	/* The least time of so many copies counts, until as many more have been timed. */
