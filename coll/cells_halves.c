@@ -18,8 +18,8 @@
 
 #include "gasnet_tools_time.h"
 
-/* The word of an offer: the phase that it is of, counted from 1, above who has the rest.  Only an
- * offer that is open changes by more than one member. */
+/* The word of an offer: the phase that it is of, counted from 1, above who has the rest.  Either
+ * member may take an open one. */
 enum { REST_OPEN, REST_GIVERS, REST_WRITTEN, REST_READERS, REST_BITS = 2 };
 
 /* Parts of 16 that the reader copies.  It copies its own block too, in a third of the time that the
