@@ -78,11 +78,10 @@ pcoll_cells_fills_direct(struct pcoll_cells *cells, const struct cells_op *op)
 void
 pcoll_cells_fill_direct(struct pcoll_cells *cells, const struct cells_op *op)
 {
-	struct psi_cells *own = cells->peers[cells->rank].cells;
-	struct psi_cell_line *line = &own->line[cells->filled % PSI_CELLS];
+	struct psi_cell_line *line = &cells->own->line[cells->filled % PSI_CELLS];
 
-	if (!cells->all_here && !own->card.pid)
-		own->card = psi_vm_card_make();
+	if (!cells->all_here)
+		pcoll_cells_card_show(cells);
 	line->direct.src = (uintptr_t)op->call->src;
 	pcoll_cells_pace_tell(op, line);
 	atomic_store_explicit(&line->direct.copied, 0, memory_order_relaxed);

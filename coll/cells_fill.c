@@ -111,7 +111,6 @@ static void
 op_begin(struct pcoll_cells *cells, struct cells_op *op, struct pcoll_cells_role role)
 {
 	op->owes_own = role.copies_own;
-	op->has_offered = op->front_is_read = false;
 	pcoll_cells_pace_choose(cells, op);
 	op->is_direct = role.fills && cells_op_may_be_direct(op) &&
 	                pcoll_cells_fills_direct(cells, op);

@@ -2,13 +2,13 @@
  * A gather of a large block between two members, which both copy at once: the root lets the kernel
  * read the front of it, while the giver lets the kernel write the rest into the root's dst.
  *
- * The root offers the rest, in its shared memory, before it looks for the cell.  One word settles
- * who takes it, so a giver that does not look holds nobody up: the root then reads that as well.
+ * The root offers the rest, in its shared memory, before it looks for the cell.  A word says which
+ * of the two copies it.  If the giver does not look, the root reads the rest as well.
  *
  * Pairs:  V11 (pcoll_cells_halves_offer) -> V12 (pcoll_cells_halves_help)
  *                                                        where the rest goes, and may be written
  *         V13 (pcoll_cells_halves_help) -> V14 (rest_look)       the rest, before the call ends
- * Wakes:  who has written the rest wakes its reader (cells_step).
+ * Wakes:  the giver, when it has written the rest, wakes the root (cells_step).
  */
 #include "coll/cells_piece.h"
 
@@ -18,8 +18,8 @@
 
 #include "gasnet_tools_time.h"
 
-/* The word of an offer: the phase that it is of, counted from 1, above who has the rest.  Either
- * member may take an open one. */
+/* The word of an offer has the number of its phase, counted from 1, and in its lowest bits the
+ * state of the rest.  Each member may change REST_OPEN; only the giver changes REST_GIVERS. */
 enum { REST_OPEN, REST_GIVERS, REST_WRITTEN, REST_READERS, REST_BITS = 2 };
 
 /* Parts of 16 that the reader copies.  It copies its own block too, in a third of the time that the
@@ -46,8 +46,8 @@ pcoll_cells_halves_offer(struct pcoll_cells *cells, struct cells_op *op)
 	struct psi_cells *own = cells->own;
 
 	op->has_offered = true;
-	if (!own->card.pid)
-		own->card = psi_vm_card_make();
+	op->front_is_read = false;
+	pcoll_cells_card_show(cells);
 	own->rest_at = op->call->len_bytes * READERS_SIXTEENTHS / SIXTEENTHS / FRONT_MULTIPLE *
 	               FRONT_MULTIPLE;
 	own->rest_dst = (uintptr_t)dst_block(op, 1 - cells->rank) + own->rest_at;

@@ -52,6 +52,13 @@ is_one_way(const struct pcoll_cells *cells, const struct cells_op *op)
 }
 
 void
+pcoll_cells_card_show(struct pcoll_cells *cells)
+{
+	if (!cells->own->card.pid)
+		cells->own->card = psi_vm_card_make();
+}
+
+void
 pcoll_cells_pace_choose(struct pcoll_cells *cells, struct cells_op *op)
 {
 	size_t most = CELLS_DIRECT_KERNEL_BYTES;
@@ -69,7 +76,7 @@ pcoll_cells_pace_choose(struct pcoll_cells *cells, struct cells_op *op)
 		most *= 2;
 }
 
-/* Of the own block's copy; 0: it has not been copied yet. */
+/* What a copy of the own block takes; 0: none has been timed yet. */
 static uint64_t
 own_ticks_of(const struct pcoll_pace *pace)
 {

@@ -64,7 +64,7 @@ struct pcoll_pace {
 	unsigned wanted;                /* operations for which the peer wanted rooms */
 };
 
-/* Of all to all, of a gather, and of a scatter. */
+/* Those in which all give, gathers, and scatters have a set each. */
 enum { PCOLL_PACES = 8, PCOLL_PACE_SETS = 3 };
 
 /* What this member knows of another. */
@@ -219,6 +219,8 @@ bool pcoll_cells_halves_help(struct pcoll_cells *cells, const struct cells_op *o
 
 /* -- the kernel's copies (cells_kernel.c); by the same thread ---------------------------------- */
 
+/* Lets the others reach this process's memory by the kernel, before they are told where. */
+void pcoll_cells_card_show(struct pcoll_cells *cells);
 /* Sets `is_one_way' and `pace', before an operation's first cell. */
 void pcoll_cells_pace_choose(struct pcoll_cells *cells, struct cells_op *op);
 /* Is the kernel to read this member's src?  Asked once for each operation, and counted. */
