@@ -178,11 +178,8 @@ remainder_list_add(const struct pcoll_cells *cells, struct cells_op *op, gex_Ran
 static void
 block_take(const struct cells_op *op, struct block wanted, const unsigned char *bytes)
 {
-	const struct pcoll_reduction *reduction = &op->call->reduction;
-
 	if (piece_is_combined(op))
-		reduction->combine(bytes, wanted.at, wanted.len_bytes / reduction->elem_bytes,
-		                   reduction->cdata);
+		pcoll_combine(&op->call->reduction, bytes, wanted.at, wanted.at, wanted.len_bytes);
 	else
 		piece_copy(wanted.at, bytes, wanted.len_bytes);
 }

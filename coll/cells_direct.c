@@ -132,7 +132,7 @@ bounce_of(struct pcoll_cells *cells)
 
 /* False: the kernel does not read there. */
 static bool
-piece_read(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from,
+piece_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from,
            struct cells_piece piece, uintptr_t src)
 {
 	const struct peer *peer = &cells->peers[from];
@@ -154,6 +154,8 @@ piece_read(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from
 		return false;
 	if (combined)
 		piece_take(op, from, piece, to);
+	else
+		op->operand = to;
 	return true;
 }
 

@@ -6,9 +6,9 @@
 #define PCOLL_CELLS_PIECE_H
 
 #include "coll/cells_side.h"
+#include "coll/combine.h"
 
 #include "runtime/team/team.h"
-#include "runtime/util/copy.h"
 
 #include <string.h>
 
@@ -102,16 +102,27 @@ piece_copy(void *to, const void *from, size_t len_bytes)
 		psi_copy(to, from, len_bytes);
 }
 
+/* The first operand, which has the highest rank, stays where it is until the second is read. */
+static inline void
+operand_take(struct cells_op *op, struct cells_piece piece, const void *bytes, void *out)
+{
+	if (op->reads)
+		pcoll_combine(&op->call->reduction, bytes, op->reads == 1 ? op->operand : out, out,
+		              piece.len_bytes);
+	else if (op->is_only_operand)
+		piece_copy(out, bytes, piece.len_bytes);
+	else
+		op->operand = bytes;
+}
+
 /* Puts a piece of `from' where it goes. */
 static inline void
-piece_take(const struct cells_op *op, gex_Rank_t from, struct cells_piece piece, const void *bytes)
+piece_take(struct cells_op *op, gex_Rank_t from, struct cells_piece piece, const void *bytes)
 {
-	const struct pcoll_reduction *reduction = &op->call->reduction;
 	char *out = dst_block(op, from) + piece.at;
 
-	if (piece_is_combined(op))
-		reduction->combine(bytes, out, piece.len_bytes / reduction->elem_bytes,
-		                   reduction->cdata);
+	if (op->kind->combines)
+		operand_take(op, piece, bytes, out);
 	else
 		piece_copy(out, bytes, piece.len_bytes);
 }

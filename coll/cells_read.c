@@ -92,7 +92,7 @@ cell_head(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from)
 }
 
 static void
-cell_read(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from,
+cell_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from,
           struct cells_piece piece)
 {
 	const size_t bytes = piece.len_bytes * op->in_cell;
@@ -142,6 +142,7 @@ any_read(struct pcoll_cells *cells, struct cells_op *op)
 	const gex_Rank_t count = reads_count(cells, reads);
 	const struct cells_piece piece = phase_piece(op, phase);
 
+	op->is_only_operand = count == 1;
 	for (; op->reads < count; op->reads++) {
 		const gex_Rank_t from = reads_from(cells, op, reads);
 		const uint64_t head = cell_head(cells, op, from);
@@ -168,6 +169,7 @@ plain_read(struct pcoll_cells *cells, struct cells_op *op)
 	const struct cells_piece piece = { 0, op->call->len_bytes };
 	const gex_Rank_t count = reads_count(cells, op->role.reads);
 
+	op->is_only_operand = count == 1;
 	for (; op->reads < count; op->reads++) {
 		const gex_Rank_t from = reads_from(cells, op, op->role.reads);
 

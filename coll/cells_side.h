@@ -34,6 +34,8 @@ struct cells_op {
 	uint64_t first, phases;         /* of the team's */
 	uint32_t number;                /* of the call on its team */
 	gex_Rank_t reads;               /* cells of the phase that is read, known to be read */
+	bool is_only_operand;           /* of a reduction, in this phase */
+	const void *operand;            /* ... else the first, until the second is read */
 	unsigned results;               /* PCOLL_CELLS_ bits */
 	uint64_t word;                  /* what its cells say of the call */
 	bool owes_own;                  /* its own block is still to be copied */

@@ -240,6 +240,7 @@ plain_keep(struct pcoll_cells *cells, const struct cells_op *tried, bool is_fill
 	cells_unlock(cells);
 	op->first = tried->first;
 	op->reads = tried->reads;
+	op->operand = tried->operand;
 	ops_append(cells, op, op);
 	if (is_filled)
 		cells->filling = NULL;

@@ -65,25 +65,25 @@ reduction_check_type(const struct pcoll_reduce_args *args, bool extended, const 
 			call, args->dt_cnt, args->dt_sz);
 }
 
-/* Returns the function that combines. */
-static gex_Coll_ReduceFn_t
+/* Returns the function that combines; NULL: the client's does. */
+static pcoll_kernel_fn
 reduction_check_op(const struct pcoll_reduce_args *args, bool extended, const char *call)
 {
-	gex_Coll_ReduceFn_t combine;
+	pcoll_kernel_fn kernel;
 
 	if (op_is_user(args->op)) {
 		if (PSI_UNLIKELY(!args->user_op))
 			psi_fatal("%s: user_op is NULL, and op is the user's; pass a function",
 			          call);
-		return args->user_op;
+		return NULL;
 	}
-	combine = pcoll_builtin(args->dt, args->op);
-	if (PSI_UNLIKELY((!extended && args->op & (PST_OP_LAND | PST_OP_LOR)) || !combine))
+	kernel = pcoll_builtin(args->dt, args->op);
+	if (PSI_UNLIKELY((!extended && args->op & (PST_OP_LAND | PST_OP_LOR)) || !kernel))
 		psi_fatal(
 			"%s: op 0x%x cannot reduce type 0x%x; pass ADD, MULT, MIN or MAX, "
 			"with integers also AND, OR or XOR, else GEX_OP_USER",
 			call, args->op, args->dt);
-	return combine;
+	return kernel;
 }
 
 struct pcoll_reduction
@@ -92,7 +92,8 @@ pcoll_check_reduction(const struct pcoll_reduce_args *args, bool extended, const
 	reduction_check_type(args, extended, call);
 	return (struct pcoll_reduction){
 		.elem_bytes = args->dt_sz,
-		.combine = reduction_check_op(args, extended, call),
+		.kernel = reduction_check_op(args, extended, call),
+		.combine = args->user_op,
 		.cdata = args->user_cdata,
 		.ordered = args->op == GEX_OP_USER_NC,
 		.key = args->op ^ args->dt << PCOLL_KEY_OP_BITS,

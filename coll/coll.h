@@ -26,6 +26,7 @@
 #define PCOLL_H
 
 #include "coll/executor.h"
+#include "coll/kernels.h"
 #include "coll/operation.h"
 #include "coll/pcoll_names.h"
 
@@ -37,8 +38,9 @@
 #include <string.h>
 
 struct pcoll_reduction {
-	size_t elem_bytes;
-	gex_Coll_ReduceFn_t combine;    /* of this member */
+	size_t elem_bytes;              /* 0: no reduction */
+	pcoll_kernel_fn kernel;         /* NULL: `combine' */
+	gex_Coll_ReduceFn_t combine;    /* the client's, of this member */
 	const void *cdata;
 	bool ordered;                   /* associative only */
 	uint32_t key;                   /* of type and operator, which all members agree on */
@@ -247,7 +249,7 @@ gex_Event_t pcoll_team_barrier(gex_TM_t tm, enum pcoll_api api);
 /* -- built-in reductions (pcoll_reduction.c) --------------------------------------------------- */
 
 /* NULL if the type does not have the operation. */
-gex_Coll_ReduceFn_t pcoll_builtin(gex_DT_t dt, gex_OP_t op);
+pcoll_kernel_fn pcoll_builtin(gex_DT_t dt, gex_OP_t op);
 /* 0 if it is no built-in type. */
 size_t pcoll_type_bytes(gex_DT_t dt);
 

@@ -3,7 +3,7 @@
  * its length and the operation's number (message_is_eager): in a note, which is kept where its
  * receiver does not wait for it yet; or as data, for which the receiver asks.
  */
-#include "coll/coll.h"
+#include "coll/combine.h"
 #include "coll/device.h"
 #include "coll/differ.h"
 #include "coll/schedule_cache.h"
@@ -195,13 +195,11 @@ message_begin(struct pcoll_op *op, struct pcoll_slot *slot, const struct pcoll_a
 static void
 act_do_local(struct pcoll_op *op, const struct pcoll_act *act)
 {
-	const struct pcoll_reduction *reduction = &op->call.reduction;
 	const unsigned char *from = op->executor.buffer[act->from] + act->from_bytes;
 	unsigned char *to = op->executor.buffer[act->to] + act->to_bytes;
 
 	if (act->kind == PCOLL_STEP_COMBINE)
-		reduction->combine(from, to, act->len_bytes / reduction->elem_bytes,
-		                   reduction->cdata);
+		pcoll_combine(&op->call.reduction, from, to, to, act->len_bytes);
 	else if (from != to)
 		psi_copy(to, from, act->len_bytes);
 }

@@ -1,18 +1,25 @@
 /*
- * The built-in operations on the built-in types: out[i] = left[i] op out[i].  Signed integers wrap,
- * so they are added and multiplied as unsigned ones, and short ones as unsigned int.
+ * The built-in operations on the built-in types: out[i] = left[i] op right[i].  Signed
+ * integers wrap, so they are added and multiplied as unsigned ones, and short ones as unsigned int.
  *
- * They are compiled for vectors (tests/unit/t_kernels looks at the result), on x86 also for AVX2,
+ * They are compiled for vectors (tests/unit/t_vectors looks at the instructions), on x86 also for AVX2,
  * which is used where the processor has it.
  */
 #include "coll/kernels.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* At -O2 this compiler takes vectors only where it needs no loop behind them. */
 #if defined __GNUC__ && !defined __clang__ && defined __OPTIMIZE__
 #pragma GCC optimize("O3")
+#endif
+
+/* Where vectors overlap, they are the same, so no element is written before it is read. */
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"        /* long double has no vectors */
+#define ELEMENTS_APART _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define ELEMENTS_APART _Pragma("GCC ivdep")
 #endif
 
 #define KERNEL_TARGET
@@ -30,7 +37,7 @@
 #include "coll/kernels_body.h"
 #endif
 
-gex_Coll_ReduceFn_t
+pcoll_kernel_fn
 pcoll_kernel(unsigned op, unsigned type)
 {
 #ifdef __x86_64__

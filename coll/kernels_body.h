@@ -4,14 +4,14 @@
  */
 #define COMBINE(name, type, as, result)                                                    \
 	static KERNEL_TARGET void                                                          \
-	KERNEL(name)(const void *left_p, void *out_p, size_t count, const void *cdata)     \
+	KERNEL(name)(const void *left_p, const void *right_p, void *out_p, size_t count)   \
 	{                                                                                  \
-		const type *left = left_p;                                                 \
+		const type *left = left_p, *right = right_p;                               \
 		type *out = out_p;                                                         \
                                                                                            \
-		(void)cdata;                                                               \
+		ELEMENTS_APART                                                             \
 		for (size_t i = 0; i < count; i++) {                                       \
-			const as a = (as)left[i], b = (as)out[i];                          \
+			const as a = (as)left[i], b = (as)right[i];                        \
                                                                                            \
 			out[i] = (type)(result);                                           \
 		}                                                                          \
@@ -53,7 +53,7 @@ ARITHMETIC(ldbl, long double, long double)
 	  KERNEL(op##_u16), NULL }
 
 /* The function of an operator and a type, by their numbers. */
-static const gex_Coll_ReduceFn_t KERNELS[PCOLL_OPS][PCOLL_TYPES] = {
+static const pcoll_kernel_fn KERNELS[PCOLL_OPS][PCOLL_TYPES] = {
 	[0] = INTEGERS(and), [1] = INTEGERS(or), [2] = INTEGERS(xor), [3] = ALL(add),
 	[5] = ALL(mult), [6] = ALL(min), [7] = ALL(max), [12] = ALL(land), [13] = ALL(lor),
 };

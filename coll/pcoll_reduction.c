@@ -1,6 +1,5 @@
 /* Types and operators of reductions. */
 #include "coll/coll.h"
-#include "coll/kernels.h"
 
 /* The bytes of an element of each type. */
 static const uint8_t type_bytes[PCOLL_TYPES] = {
@@ -29,7 +28,7 @@ pcoll_type_bytes(gex_DT_t dt)
 	return type < PCOLL_TYPES ? type_bytes[type] : 0;
 }
 
-gex_Coll_ReduceFn_t
+pcoll_kernel_fn
 pcoll_builtin(gex_DT_t dt, gex_OP_t op)
 {
 	const unsigned type = bit_number(dt, PCOLL_TYPES), number = bit_number(op, PCOLL_OPS);

@@ -90,7 +90,7 @@ pcoll_device_serves_call(const struct pcoll_call *call)
 	return !pcoll_call_has_lists(call) && pcoll_device_serves_near(&(struct pcoll_shape){
 		.operation = call->what.operation, .size = call->tm->size,
 		.len_bytes = call->len_bytes, .ordered = call->reduction.ordered,
-		.reproducible = call->reproducible && call->reduction.combine });
+		.reproducible = call->reproducible && call->reduction.elem_bytes });
 }
 
 const struct pcoll_cells_kind *
@@ -100,7 +100,7 @@ pcoll_cells_choose(const struct pcoll_call *call)
 
 	/* a team that has made such calls has cells */
 	if (!kind || (!call->tm->cells && !pcoll_cells_are_lent(call->tm)) ||
-	    (call->reproducible && call->reduction.combine))
+	    (call->reproducible && call->reduction.elem_bytes))
 		return NULL;
 	/* what software does is compared where it stands behind the device step */
 	if (PSI_UNLIKELY(pcoll_device && pcoll_device->verifies && pcoll_device_serves_call(call)))

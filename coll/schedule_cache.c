@@ -102,7 +102,7 @@ shape_of_call(const struct pcoll_call *call)
 		.operation = call->what.operation, .size = call->tm->size, .rank = call->tm->rank,
 		.root = call->root, .target = call->target, .len_bytes = call->len_bytes,
 		.listed = pcoll_call_has_lists(call), .ordered = call->reduction.ordered,
-		.reproducible = call->reproducible && call->reduction.combine,
+		.reproducible = call->reproducible && call->reduction.elem_bytes,
 		.elem_bytes = call->reduction.elem_bytes ? call->reduction.elem_bytes : 1,
 		.device_only = call->attempt != NULL,
 	};

@@ -5,6 +5,7 @@
  * the ranks reduce those row by row.  A rank that has no block in a row brings no element, so what
  * is reduced is *optional elements*, for which the client's operator is wrapped.
  */
+#include "coll/combine.h"
 #include "coll/pst.h"
 #include "coll/upc.h"
 
@@ -172,7 +173,8 @@ option_add(const struct wrapped *wrapped, const void *element, unsigned char *ou
 	const struct pcoll_reduction *reduction = &wrapped->reduction;
 
 	if (out[0])
-		reduction->combine(element, out + OPTION_HEAD, 1, reduction->cdata);
+		pcoll_combine(reduction, element, out + OPTION_HEAD, out + OPTION_HEAD,
+		              reduction->elem_bytes);
 	else
 		psi_copy(out + OPTION_HEAD, element, reduction->elem_bytes);
 	out[0] = 1;
@@ -353,7 +355,7 @@ prefix_of_block(const struct along *along, const unsigned char *block, size_t el
 		if (dst != block + i * elem)
 			psi_copy(dst, block + i * elem, elem);
 		if (left)
-			reduction->combine(left, dst, 1, reduction->cdata);
+			pcoll_combine(reduction, left, dst, dst, elem);
 		left = dst;
 	}
 }

@@ -8,7 +8,7 @@
  */
 #include "offload/offload.h"
 
-#include "coll/coll.h"
+#include "coll/combine.h"
 
 #include "runtime/process/process.h"
 #include "runtime/settings/settings.h"
@@ -209,8 +209,7 @@ step_by_operands(struct poff_team *team, struct pcoll_op *op, const struct pcoll
 	if (to != from)
 		memcpy(to, from, act->len_bytes);
 	while ((message = poff_take(&team->channel, POFF_OPERAND, team->turn))) {
-		reduction->combine(message->payload, to, act->len_bytes / reduction->elem_bytes,
-		                   reduction->cdata);
+		pcoll_combine(reduction, message->payload, to, to, act->len_bytes);
 		poff_count_add(team, POFF_COUNT_REPAIRED_BYTES, message->len_bytes);
 		free(message);
 	}

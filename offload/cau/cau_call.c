@@ -107,8 +107,8 @@ value_add(pst_off_req_t *call, const void *operand)
 
 	memcpy(aligned, operand, call->nbytes);
 	if (call->has_value)
-		pcoll_builtin(call->dt, call->rop)(aligned, call->value, call->nbytes / elem_bytes,
-		                                   NULL);
+		pcoll_builtin(call->dt, call->rop)(aligned, call->value, call->value,
+		                                   call->nbytes / elem_bytes);
 	else
 		memcpy(call->value, aligned, call->nbytes);
 	call->has_value = true;

@@ -8,6 +8,13 @@
 
 enum { MOST = 67, ELEM_MOST = 16, LEFT_SHIFT = 3 };
 
+/* Without padding, which no operator writes. */
+#ifdef __x86_64__
+enum { LDBL_BYTES = 10 };
+#else
+enum { LDBL_BYTES = sizeof(long double) };
+#endif
+
 static uint64_t state = 20261126;
 
 static uint32_t
@@ -33,7 +40,7 @@ element_draw(unsigned type, unsigned char *out)
 	else if (1u << type == GEX_DT_DBL)
 		memcpy(out, &dbl, sizeof dbl);
 	else if (1u << type == PST_DT_LDBL)
-		memcpy(out, &ldbl, sizeof ldbl);
+		memcpy(out, &ldbl, LDBL_BYTES);
 	else
 		memcpy(out, &bits, draw() % 4 ? sizeof bits : 0);
 }
@@ -49,23 +56,35 @@ vector_draw(unsigned type, size_t elem, unsigned char *out)
 	}
 }
 
-/* `out' has MOST elements, of which those behind `count' must stay as they are. */
+/* The vectors have MOST elements.  Those of the result behind `count' must stay as they are. */
 static void
-check_length(gex_Coll_ReduceFn_t kernel, unsigned op, unsigned type, size_t count)
+check_length(pcoll_kernel_fn kernel, unsigned op, unsigned type, size_t count)
 {
-	static _Alignas(16) unsigned char left[(MOST + LEFT_SHIFT) * ELEM_MOST];
-	static _Alignas(16) unsigned char out[MOST * ELEM_MOST], expected[MOST * ELEM_MOST];
-	const size_t elem = pcoll_type_bytes((gex_DT_t)1 << type);
-	unsigned char *from = left + draw() % LEFT_SHIFT * elem;
+	static _Alignas(16) unsigned char from[(MOST + LEFT_SHIFT) * ELEM_MOST];
+	static _Alignas(16) unsigned char right[MOST * ELEM_MOST], apart[MOST * ELEM_MOST];
+	static _Alignas(16) unsigned char expected[MOST * ELEM_MOST];
+	const size_t elem = pcoll_type_bytes((gex_DT_t)1 << type), bytes = count * elem;
+	unsigned char *left = from + draw() % LEFT_SHIFT * elem;
 
-	vector_draw(type, elem, from);
-	vector_draw(type, elem, out);
-	memcpy(expected, out, MOST * elem);
+	vector_draw(type, elem, left);
+	vector_draw(type, elem, right);
+	memcpy(expected, right, MOST * elem);
+	memcpy(apart, right, MOST * elem);
 	for (size_t i = 0; i < count; i++)
-		kernel(from + i * elem, expected + i * elem, 1, NULL);
-	kernel(from, out, count, NULL);
-	ck_assert_msg(memcmp(out, expected, MOST * elem) == 0,
+		kernel(left + i * elem, right + i * elem, expected + i * elem, 1);
+	memset(apart, 0, bytes);
+	kernel(left, right, apart, count);
+	ck_assert_msg(memcmp(apart, expected, MOST * elem) == 0,
 	              "operator %u of type %u, %zu elements", op, type, count);
+	memcpy(apart, left, bytes);
+	kernel(apart, right, apart, count);
+	ck_assert_msg(memcmp(apart, expected, bytes) == 0,
+	              "operator %u of type %u, %zu elements, into the left ones", op, type,
+	              count);
+	kernel(left, right, right, count);
+	ck_assert_msg(memcmp(right, expected, MOST * elem) == 0,
+	              "operator %u of type %u, %zu elements, into the right ones", op, type,
+	              count);
 }
 
 START_TEST(vectors_are_combined_as_their_elements)
@@ -74,7 +93,7 @@ START_TEST(vectors_are_combined_as_their_elements)
 
 	for (unsigned op = 0; op < PCOLL_OPS; op++)
 		for (unsigned type = 0; type < PCOLL_TYPES; type++) {
-			const gex_Coll_ReduceFn_t kernel = pcoll_kernel(op, type);
+			const pcoll_kernel_fn kernel = pcoll_kernel(op, type);
 
 			for (size_t count = 0; kernel && count <= MOST; count++)
 				check_length(kernel, op, type, count);
@@ -87,7 +106,7 @@ END_TEST
 static void
 check_one(gex_OP_t op, int32_t left, int32_t right, int32_t expected)
 {
-	pcoll_builtin(GEX_DT_I32, op)(&left, &right, 1, NULL);
+	pcoll_builtin(GEX_DT_I32, op)(&left, &right, &right, 1);
 	ck_assert_int_eq(right, expected);
 }
 
