@@ -21,27 +21,6 @@ enum { BYTES_AT_ONCE = 256 << 10 };
 
 /* -- filling ----------------------------------------------------------------------------------- */
 
-static bool
-overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
-{
-	return (uintptr_t)a < (uintptr_t)b + b_bytes && (uintptr_t)b < (uintptr_t)a + a_bytes;
-}
-
-/* Does src stay as it is until all have read it, although this member writes its dst? */
-static bool
-src_stays(const struct pcoll_cells *cells, const struct cells_op *op)
-{
-	const struct pcoll_cells_kind *kind = op->kind;
-	const size_t len_bytes = op->call->len_bytes;
-
-	if (!op->role.copies_own && op->role.reads == PCOLL_READS_NONE)
-		return true;    /* it has no dst */
-	if (kind->dst_blocks && !kind->src_blocks && dst_block(op, cells->rank) == op->call->src)
-		return true;
-	return !overlap(op->call->src, len_bytes * (kind->src_blocks ? cells->size : 1),
-	                op->call->dst, len_bytes * (kind->dst_blocks ? cells->size : 1));
-}
-
 /* Do the others read src by loads? */
 static bool
 src_is_mapped(const struct pcoll_cells *cells, const struct cells_op *op)

@@ -85,6 +85,27 @@ dst_block(const struct cells_op *op, gex_Rank_t from)
 	return (char *)op->call->dst + (op->kind->dst_blocks ? from * op->call->len_bytes : 0);
 }
 
+static inline bool
+overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
+{
+	return (uintptr_t)a < (uintptr_t)b + b_bytes && (uintptr_t)b < (uintptr_t)a + a_bytes;
+}
+
+/* Does src stay as it is until all have read it, although this member writes its dst? */
+static inline bool
+src_stays(const struct pcoll_cells *cells, const struct cells_op *op)
+{
+	const struct pcoll_cells_kind *kind = op->kind;
+	const size_t len_bytes = op->call->len_bytes;
+
+	if (!op->role.copies_own && op->role.reads == PCOLL_READS_NONE)
+		return true;    /* it has no dst */
+	if (kind->dst_blocks && !kind->src_blocks && dst_block(op, cells->rank) == op->call->src)
+		return true;
+	return !overlap(op->call->src, len_bytes * (kind->src_blocks ? cells->size : 1),
+	                op->call->dst, len_bytes * (kind->dst_blocks ? cells->size : 1));
+}
+
 /* Is the operand that is read now combined with those before it? */
 static inline bool
 piece_is_combined(const struct cells_op *op)
@@ -102,17 +123,20 @@ piece_copy(void *to, const void *from, size_t len_bytes)
 		psi_copy(to, from, len_bytes);
 }
 
-/* The first operand, which has the highest rank, stays where it is until the second is read. */
+/* The first operand, which has the highest rank, stays where it is until the second is read.  That
+ * of a call in lines is copied at once: the own line leaves this CPU's cache when others read
+ * it. */
 static inline void
 operand_take(struct cells_op *op, struct cells_piece piece, const void *bytes, void *out)
 {
 	if (op->reads)
-		pcoll_combine(&op->call->reduction, bytes, op->reads == 1 ? op->operand : out, out,
+		pcoll_combine(&op->call->reduction, bytes,
+		              op->reads == 1 && op->operand_stays ? op->operand : out, out,
 		              piece.len_bytes);
-	else if (op->is_only_operand)
-		piece_copy(out, bytes, piece.len_bytes);
-	else
+	else if (op->operand_stays && !op->is_only_operand)
 		op->operand = bytes;
+	else
+		piece_copy(out, bytes, piece.len_bytes);
 }
 
 /* Puts a piece of `from' where it goes. */

@@ -72,7 +72,7 @@ line_of(const struct pcoll_cells *cells, gex_Rank_t rank, uint64_t phase)
 }
 
 /* The head of a member's cell of the phase that is read; 0: it is not filled yet. */
-static uint64_t
+static inline __attribute__((always_inline)) uint64_t
 cell_head(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from)
 {
 	struct peer *peer = &cells->peers[from];
@@ -101,7 +101,10 @@ cell_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from,
 	                                    ? theirs->line[cells->taken % PSI_CELLS].bytes
 	                                    : pcoll_cells_room(cells, from, cells->taken);
 
-	piece_take(op, from, piece, piece_in_cell(cells, op, from, piece, cell));
+	if (from == cells->rank && op->own_is_in_src)
+		piece_take(op, from, piece, src_block(op, from) + piece.at);
+	else
+		piece_take(op, from, piece, piece_in_cell(cells, op, from, piece, cell));
 }
 
 /* Is the filled cell for this member? */
@@ -169,7 +172,6 @@ plain_read(struct pcoll_cells *cells, struct cells_op *op)
 	const struct cells_piece piece = { 0, op->call->len_bytes };
 	const gex_Rank_t count = reads_count(cells, op->role.reads);
 
-	op->is_only_operand = count == 1;
 	for (; op->reads < count; op->reads++) {
 		const gex_Rank_t from = reads_from(cells, op, op->role.reads);
 

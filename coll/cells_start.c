@@ -134,7 +134,7 @@ op_describe_plain(const struct pcoll_cells *cells, struct cells_op *op,
 	op->word = pcoll_cells_word(call, call_bytes);
 	op->is_direct = false;
 	op->is_one_way = op->has_offered = false;
-	op->owes_own = false;
+	op->owes_own = op->operand_stays = false;
 	op->pace = NULL;
 }
 
@@ -146,6 +146,15 @@ op_keep_call(struct cells_op *op, const struct pcoll_call *call)
 	op->call = &op->kept;
 }
 
+/* In place, where two members combine, each element is read before its sum is written there. */
+static bool
+own_operand_stays(const struct pcoll_cells *cells, const struct cells_op *op)
+{
+	return op->kind->combines &&
+	       (src_stays(cells, op) || (cells->size == 2 && op->call->src == op->call->dst &&
+	                                 op->call->reduction.kernel));
+}
+
 static void
 op_describe_call(const struct pcoll_cells *cells, struct cells_op *op,
                  const struct pcoll_call *call, const struct pcoll_cells_kind *kind,
@@ -154,6 +163,8 @@ op_describe_call(const struct pcoll_cells *cells, struct cells_op *op,
 	const bool in_line = call_fits_line(call, kind);
 
 	op_describe_plain(cells, op, call, kind, call_bytes);
+	op->operand_stays = !in_line;
+	op->own_is_in_src = !in_line && own_operand_stays(cells, op);
 	op_keep_call(op, call);
 	op->next = NULL;
 	op->piece_bytes = in_line ? call->len_bytes : piece_most(call, kind);
@@ -240,7 +251,6 @@ plain_keep(struct pcoll_cells *cells, const struct cells_op *tried, bool is_fill
 	cells_unlock(cells);
 	op->first = tried->first;
 	op->reads = tried->reads;
-	op->operand = tried->operand;
 	ops_append(cells, op, op);
 	if (is_filled)
 		cells->filling = NULL;

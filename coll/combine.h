@@ -13,7 +13,9 @@ static inline void
 pcoll_combine(const struct pcoll_reduction *reduction, const void *left, const void *right,
               void *out, size_t len_bytes)
 {
-	const size_t count = len_bytes / reduction->elem_bytes;
+	const size_t elem_bytes = reduction->elem_bytes;
+	/* most vectors are one element, and a division takes longer than that */
+	const size_t count = PSI_LIKELY(len_bytes == elem_bytes) ? 1 : len_bytes / elem_bytes;
 
 	if (PSI_LIKELY(reduction->kernel != NULL)) {
 		reduction->kernel(left, right, out, count);

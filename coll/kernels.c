@@ -1,8 +1,8 @@
 /*
- * The built-in operations on the built-in types: out[i] = left[i] op right[i].  Signed
- * integers wrap, so they are added and multiplied as unsigned ones, and short ones as unsigned int.
+ * The built-in operations on the built-in types: out[i] = left[i] op right[i].  Signed integers
+ * wrap, so they are added and multiplied as unsigned ones, and short ones as unsigned int.
  *
- * They are compiled for vectors (tests/unit/t_vectors looks at the instructions), on x86 also for AVX2,
+ * They are compiled for vectors (tests/unit/t_vectors looks at them), on x86 also for AVX2,
  * which is used where the processor has it.
  */
 #include "coll/kernels.h"

@@ -1,8 +1,8 @@
 /*
  * Reductions by cells: each member fills with a piece of its vector, and the root, or each member,
  * combines those of all.  They are combined from the highest rank down, so that the order is that
- * of the ranks and the bits are the same on all members.  The own operand is read from the own cell
- * too, since dst may have overwritten src.
+ * of the ranks and the bits are the same on all members.  The own operand is read from src, or from
+ * the own cell where dst may have overwritten src.
  */
 #include "coll/cells_list.h"
 
