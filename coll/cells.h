@@ -87,8 +87,7 @@ struct pcoll_cells_kind {
 	bool dst_blocks;                /* dst has a block from each member; else one */
 	bool names_reader;              /* a cell is for the one member that it names: each looks
 	                                 * for its own */
-	bool combines;                  /* what is read first is copied, the rest combined with
-	                                 * it */
+	bool combines;                  /* what is read is combined, from right to left */
 	bool leads_fill;                /* of those that fill, only who leads a group does */
 	struct pcoll_cells_role root, others;   /* equal where there is no root */
 	/* Divides a call of more than a room.  Returns how many parts it has, 0 for none; all

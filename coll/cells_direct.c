@@ -119,7 +119,9 @@ piece_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from,
 		src + piece.at + (op->kind->src_blocks ? cells->rank * op->call->len_bytes : 0);
 	const void *bytes = peer_bytes(peer, at, piece.len_bytes);
 	const gex_Rank_t rank = psi_jobrank_of(peer->place);
-	const bool combined = piece_is_combined(op);
+	/* between two members dst may be src, which holds the own operand */
+	const bool bounces =
+		piece_is_combined(op) || (op->kind->combines && cells->size == 2);
 	void *to;
 
 	if (bytes) {
@@ -128,13 +130,13 @@ piece_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from,
 	}
 	if (!psi_vm_probe(rank, &peer->cells->card))
 		return false;
-	to = combined ? (void *)bounce_of(cells) : dst_block(op, from) + piece.at;
+	to = bounces ? (void *)bounce_of(cells) : dst_block(op, from) + piece.at;
 	if (!pcoll_cells_kernel_read(cells, op, rank, to, (const void *)at, piece.len_bytes))
 		return false;
-	if (combined)
+	if (bounces)
 		piece_take(op, from, piece, to);
 	else
-		op->operand = to;
+		op->first_operand = to;         /* of a reduction: it is in dst already */
 	return true;
 }
 

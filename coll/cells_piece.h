@@ -10,6 +10,8 @@
 
 #include "runtime/team/team.h"
 
+#include "runtime/util/copy.h"
+
 #include <string.h>
 
 /* The bytes of a vector or block that one phase moves. */
@@ -86,7 +88,7 @@ dst_block(const struct cells_op *op, gex_Rank_t from)
 }
 
 static inline bool
-overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
+ranges_overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
 {
 	return (uintptr_t)a < (uintptr_t)b + b_bytes && (uintptr_t)b < (uintptr_t)a + a_bytes;
 }
@@ -102,8 +104,8 @@ src_stays(const struct pcoll_cells *cells, const struct cells_op *op)
 		return true;    /* it has no dst */
 	if (kind->dst_blocks && !kind->src_blocks && dst_block(op, cells->rank) == op->call->src)
 		return true;
-	return !overlap(op->call->src, len_bytes * (kind->src_blocks ? cells->size : 1),
-	                op->call->dst, len_bytes * (kind->dst_blocks ? cells->size : 1));
+	return !ranges_overlap(op->call->src, len_bytes * (kind->src_blocks ? cells->size : 1),
+	                       op->call->dst, len_bytes * (kind->dst_blocks ? cells->size : 1));
 }
 
 /* Is the operand that is read now combined with those before it? */
@@ -123,19 +125,19 @@ piece_copy(void *to, const void *from, size_t len_bytes)
 		psi_copy(to, from, len_bytes);
 }
 
-/* The first operand, which has the highest rank, stays where it is until the second is read.  That
- * of a call in lines is copied at once: the own line leaves this CPU's cache when others read
- * it. */
+/* The first operand is of the highest rank of those that are read.  It stays where it is until the
+ * second is read.  That of a call in lines is copied at once: a record may be moved before the
+ * second is read (plain_keep), and the own line leaves this CPU's cache when others read it. */
 static inline void
 operand_take(struct cells_op *op, struct cells_piece piece, const void *bytes, void *out)
 {
 	if (op->reads)
 		pcoll_combine(&op->call->reduction, bytes,
-		              op->reads == 1 && op->operand_stays ? op->operand : out, out,
+		              op->reads == 1 && op->keeps_first ? op->first_operand : out, out,
 		              piece.len_bytes);
-	else if (op->operand_stays && !op->is_only_operand)
-		op->operand = bytes;
-	else
+	else if (op->keeps_first && !op->first_is_only)
+		op->first_operand = bytes;
+	else if (bytes != out)
 		piece_copy(out, bytes, piece.len_bytes);
 }
 
@@ -170,9 +172,12 @@ pieces_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_p
 	const gex_Rank_t last = op->kind->src_blocks ? cells->size - 1 : 0;
 
 	for (gex_Rank_t to = 0; to <= last; to++) {
-		if (op->kind->src_blocks && to == cells->rank && !op->kind->own_piece)
+		const bool own = op->kind->src_blocks && to == cells->rank;
+
+		if (own && !op->kind->own_piece)
 			continue;
-		piece_give(cells, cell, src_block(op, to) + piece.at, piece.len_bytes);
+		if (!own || !op->own_is_in_src)
+			piece_give(cells, cell, src_block(op, to) + piece.at, piece.len_bytes);
 		cell += piece.len_bytes;
 	}
 }

@@ -72,7 +72,7 @@ line_of(const struct pcoll_cells *cells, gex_Rank_t rank, uint64_t phase)
 }
 
 /* The head of a member's cell of the phase that is read; 0: it is not filled yet. */
-static inline __attribute__((always_inline)) uint64_t
+static uint64_t
 cell_head(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from)
 {
 	struct peer *peer = &cells->peers[from];
@@ -97,14 +97,15 @@ cell_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from,
 {
 	const size_t bytes = piece.len_bytes * op->in_cell;
 	const struct psi_cells *theirs = cells->peers[from].cells;
-	const unsigned char *cell = bytes <= line_most(op->kind)
-	                                    ? theirs->line[cells->taken % PSI_CELLS].bytes
-	                                    : pcoll_cells_room(cells, from, cells->taken);
+	const unsigned char *cell;
 
-	if (from == cells->rank && op->own_is_in_src)
+	if (from == cells->rank && op->own_is_in_src) {
 		piece_take(op, from, piece, src_block(op, from) + piece.at);
-	else
-		piece_take(op, from, piece, piece_in_cell(cells, op, from, piece, cell));
+		return;
+	}
+	cell = bytes <= line_most(op->kind) ? theirs->line[cells->taken % PSI_CELLS].bytes
+	                                    : pcoll_cells_room(cells, from, cells->taken);
+	piece_take(op, from, piece, piece_in_cell(cells, op, from, piece, cell));
 }
 
 /* Is the filled cell for this member? */
@@ -145,7 +146,7 @@ any_read(struct pcoll_cells *cells, struct cells_op *op)
 	const gex_Rank_t count = reads_count(cells, reads);
 	const struct cells_piece piece = phase_piece(op, phase);
 
-	op->is_only_operand = count == 1;
+	op->first_is_only = count == 1;
 	for (; op->reads < count; op->reads++) {
 		const gex_Rank_t from = reads_from(cells, op, reads);
 		const uint64_t head = cell_head(cells, op, from);

@@ -34,10 +34,10 @@ struct cells_op {
 	uint64_t first, phases;         /* of the team's */
 	uint32_t number;                /* of the call on its team */
 	gex_Rank_t reads;               /* cells of the phase that is read, known to be read */
-	bool own_is_in_src;             /* its own operand is still there too, when it is read */
-	bool operand_stays;             /* of a reduction: the first is not copied ... */
-	bool is_only_operand;           /* ... unless it is the only one in this phase ... */
-	const void *operand;            /* ... but is here until the second is read */
+	bool own_is_in_src;             /* src still holds the own operand when it is read */
+	bool keeps_first;               /* of operands, the first is not copied */
+	bool first_is_only;             /* in this phase one operand is read */
+	const void *first_operand;      /* valid from the first read of a phase until the second */
 	unsigned results;               /* PCOLL_CELLS_ bits */
 	uint64_t word;                  /* what its cells say of the call */
 	bool owes_own;                  /* its own block is still to be copied */

@@ -134,7 +134,7 @@ op_describe_plain(const struct pcoll_cells *cells, struct cells_op *op,
 	op->word = pcoll_cells_word(call, call_bytes);
 	op->is_direct = false;
 	op->is_one_way = op->has_offered = false;
-	op->owes_own = op->operand_stays = false;
+	op->owes_own = op->keeps_first = op->own_is_in_src = false;
 	op->pace = NULL;
 }
 
@@ -146,15 +146,6 @@ op_keep_call(struct cells_op *op, const struct pcoll_call *call)
 	op->call = &op->kept;
 }
 
-/* In place, where two members combine, each element is read before its sum is written there. */
-static bool
-own_operand_stays(const struct pcoll_cells *cells, const struct cells_op *op)
-{
-	return op->kind->combines &&
-	       (src_stays(cells, op) || (cells->size == 2 && op->call->src == op->call->dst &&
-	                                 op->call->reduction.kernel));
-}
-
 static void
 op_describe_call(const struct pcoll_cells *cells, struct cells_op *op,
                  const struct pcoll_call *call, const struct pcoll_cells_kind *kind,
@@ -163,8 +154,7 @@ op_describe_call(const struct pcoll_cells *cells, struct cells_op *op,
 	const bool in_line = call_fits_line(call, kind);
 
 	op_describe_plain(cells, op, call, kind, call_bytes);
-	op->operand_stays = !in_line;
-	op->own_is_in_src = !in_line && own_operand_stays(cells, op);
+	op->keeps_first = !in_line && kind->combines;
 	op_keep_call(op, call);
 	op->next = NULL;
 	op->piece_bytes = in_line ? call->len_bytes : piece_most(call, kind);
@@ -192,6 +182,16 @@ op_count(struct pcoll_cells *cells, struct cells_op *op)
 	return number;
 }
 
+/* Does src hold the own operand until it is read?  Where two members combine in place, each element
+ * is read before its result is written there; but a client's function takes its right operand in
+ * dst, where the left one is then. */
+static bool
+own_stays_in_src(const struct pcoll_cells *cells, const struct cells_op *op)
+{
+	return src_stays(cells, op) || (cells->size == 2 && op->call->reduction.kernel &&
+	                                src_block(op, cells->rank) == op->call->dst);
+}
+
 /* The record of a call of that length, or of a part of one.  Under the lock. */
 static struct cells_op *
 op_make(struct pcoll_cells *cells, const struct pcoll_call *call,
@@ -212,6 +212,7 @@ op_make(struct pcoll_cells *cells, const struct pcoll_call *call,
 		op->kept.dst = cells->partial;
 	if (PSI_UNLIKELY(results & PCOLL_CELLS_SENDS_PARTIAL))
 		op->kept.src = cells->partial;
+	op->own_is_in_src = op->keeps_first && own_stays_in_src(cells, op);
 	return op;
 }
 

@@ -39,8 +39,8 @@
 
 struct pcoll_reduction {
 	size_t elem_bytes;              /* 0: no reduction */
-	pcoll_kernel_fn kernel;         /* NULL: `combine' */
-	gex_Coll_ReduceFn_t combine;    /* the client's, of this member */
+	pcoll_kernel_fn kernel;         /* of this member; NULL: `combine' */
+	gex_Coll_ReduceFn_t combine;    /* of this member; not used with a kernel */
 	const void *cdata;
 	bool ordered;                   /* associative only */
 	uint32_t key;                   /* of type and operator, which all members agree on */
@@ -85,8 +85,8 @@ struct pcoll_scalar {
 	void (*finish)(const struct pcoll_scalar *scalar);      /* writes the result */
 };
 
-/* The arguments of a member's call.  Addresses, counts, target, combine and cdata are its own, and
- * with counts len_bytes; the rest is the same on all members. */
+/* The arguments of a member's call.  Addresses, counts, target, kernel, combine and cdata are its
+ * own, and with counts len_bytes; the rest is the same on all members. */
 struct pcoll_call {
 	struct pcoll_what what;
 	gex_TM_t tm;

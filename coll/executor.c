@@ -3,6 +3,7 @@
  * its length and the operation's number (message_is_eager): in a note, which is kept where its
  * receiver does not wait for it yet; or as data, for which the receiver asks.
  */
+#include "coll/coll.h"
 #include "coll/combine.h"
 #include "coll/device.h"
 #include "coll/differ.h"

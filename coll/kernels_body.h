@@ -9,7 +9,7 @@
 		const type *left = left_p, *right = right_p;                               \
 		type *out = out_p;                                                         \
                                                                                            \
-		ELEMENTS_APART                                                             \
+		ITERATIONS_APART                                                           \
 		for (size_t i = 0; i < count; i++) {                                       \
 			const as a = (as)left[i], b = (as)right[i];                        \
                                                                                            \

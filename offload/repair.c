@@ -8,6 +8,7 @@
  */
 #include "offload/offload.h"
 
+#include "coll/coll.h"
 #include "coll/combine.h"
 
 #include "runtime/process/process.h"

@@ -158,8 +158,68 @@ try_reduce_scatterv(const struct trial *trial)
 	steps_check(to, 0, trial->size - 1, own, cnts[trial->rank]);
 }
 
+/* -- in place, by a built-in operator ---------------------------------------------------------- */
+
+#define NUMBERS(cnt) GEX_DT_U64, 8, cnt, GEX_OP_ADD, NULL, NULL
+
+static uint64_t
+number_of(gex_Rank_t rank, size_t i)
+{
+	return (rank + 1) * (uint64_t)0x100000001 + i * i;
+}
+
+/* Nobody reads or writes them before all are there: calls may synchronise as little as can be. */
+static void
+numbers_begin(const struct trial *trial, uint64_t *at, size_t count)
+{
+	pst_barrier(trial->tm, 0);
+	for (size_t i = 0; i < count; i++)
+		at[i] = number_of(trial->rank, i);
+	pst_barrier(trial->tm, 0);
+}
+
+/* The sums of ranks first to last. */
+static void
+numbers_check(const uint64_t *at, gex_Rank_t first, gex_Rank_t last, size_t from, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t sum = 0;
+
+		for (gex_Rank_t rank = first; rank <= last; rank++)
+			sum += number_of(rank, from + i);
+		PT_EQ(at[i], sum);
+	}
+}
+
+/* Vectors of all that src has room for, so of several pieces. */
+static void
+try_numbers(const struct trial *trial)
+{
+	const gex_Rank_t rank = trial->rank, last = trial->size - 1;
+	const int is_root = rank == trial->root;
+	const size_t block = 2 * trial->cnt, cnt = trial->size * block, own = rank * block;
+	uint64_t *at = (uint64_t *)src;
+
+	numbers_begin(trial, at, cnt);
+	CALL(trial, reduce, trial->root, is_root ? at : NULL, at, NUMBERS(cnt));
+	numbers_check(at, is_root ? 0 : rank, is_root ? last : rank, 0, cnt);
+	numbers_begin(trial, at, cnt);
+	CALL(trial, allreduce, at, at, NUMBERS(cnt));
+	numbers_check(at, 0, last, 0, cnt);
+	numbers_begin(trial, at, cnt);
+	CALL(trial, scan, at, at, NUMBERS(cnt));
+	numbers_check(at, 0, rank, 0, cnt);
+	numbers_begin(trial, at, cnt);
+	CALL(trial, exscan, at, at, NUMBERS(cnt));
+	numbers_check(at, 0, rank ? rank - 1 : 0, 0, cnt);
+	numbers_begin(trial, at, cnt);
+	CALL(trial, reduce_scatter, at + own, at, NUMBERS(block));
+	numbers_check(at + own, 0, last, own, block);
+}
+
 static void (*const tries[])(const struct trial *trial) = {
 	try_reduce, try_allreduce, try_scan, try_exscan, try_reduce_scatter, try_reduce_scatterv,
+	try_numbers,
 };
 
 static void
