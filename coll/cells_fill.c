@@ -65,21 +65,6 @@ cell_publish(struct pcoll_cells *cells, const struct cells_op *op, uint64_t phas
 	                                              * cell_head */
 }
 
-/* Does another member read this member's cell?  If not, it only tells that it has come so far. */
-static bool
-cell_has_reader(const struct pcoll_cells *cells, const struct cells_op *op)
-{
-	switch (op->kind->others.reads) {
-	case PCOLL_READS_NONE:
-		return op->role.reads == PCOLL_READS_NONE;      /* the root alone reads */
-	case PCOLL_READS_DOWN_FROM_OWN:
-	case PCOLL_READS_DOWN_BELOW:
-		return cells->rank < cells->size - 1;
-	default:
-		return true;
-	}
-}
-
 /* Into the line what fits there. */
 static void
 cell_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_piece piece)
@@ -88,8 +73,6 @@ cell_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_pie
 	struct psi_cells *own = cells->peers[cells->rank].cells;
 	struct psi_cell_line *line = &own->line[cells->filled % PSI_CELLS];
 
-	if (op->own_is_in_src && !cell_has_reader(cells, op))
-		return;
 	if (op->kind->names_reader)
 		line->named.reader = op->call->target;
 	if (op->is_direct)

@@ -172,12 +172,9 @@ pieces_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_p
 	const gex_Rank_t last = op->kind->src_blocks ? cells->size - 1 : 0;
 
 	for (gex_Rank_t to = 0; to <= last; to++) {
-		const bool own = op->kind->src_blocks && to == cells->rank;
-
-		if (own && !op->kind->own_piece)
+		if (op->kind->src_blocks && to == cells->rank && !op->kind->own_piece)
 			continue;
-		if (!own || !op->own_is_in_src)
-			piece_give(cells, cell, src_block(op, to) + piece.at, piece.len_bytes);
+		piece_give(cells, cell, src_block(op, to) + piece.at, piece.len_bytes);
 		cell += piece.len_bytes;
 	}
 }
