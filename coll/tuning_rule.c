@@ -110,20 +110,29 @@ piece_set(struct pcoll_rule *rule, const char *text)
 
 	if (!rule->builder->has_pieces)
 		return "the algorithm has no pieces";
-	if (!rest || *rest)
-		return "the length of a piece is no number of bytes";
+	if (!rest || *rest || !bytes)
+		return "the length of a piece is no number of bytes from 1 on";
 	rule->piece_bytes = bytes;
 	return NULL;
 }
 
+/* The parameters that a rule has so far. */
+struct given {
+	bool radix, piece;
+};
+
 static const char *
-parameter_read(struct pcoll_rule *rule, const char *word)
+parameter_read(struct pcoll_rule *rule, const char *word, struct given *given)
 {
-	if (strncmp(word, "radix=", 6) == 0)
-		return radix_set(rule, word + 6);
-	if (strncmp(word, "piece=", 6) == 0)
-		return piece_set(rule, word + 6);
-	return "a parameter is neither radix= nor piece=";
+	const bool is_radix = strncmp(word, "radix=", 6) == 0;
+	bool *is_given = is_radix ? &given->radix : &given->piece;
+
+	if (!is_radix && strncmp(word, "piece=", 6) != 0)
+		return "a parameter is neither radix= nor piece=";
+	if (*is_given)
+		return "a parameter stands there twice";
+	*is_given = true;
+	return is_radix ? radix_set(rule, word + 6) : piece_set(rule, word + 6);
 }
 
 /* -- rules ------------------------------------------------------------------------------------- */
@@ -169,6 +178,7 @@ static const char *
 words_read(char *line, struct pcoll_rule *rule)
 {
 	const char *operation = word_next(&line), *word, *wrong;
+	struct given given = { false, false };
 	unsigned number = 0;
 
 	if (!operation)
@@ -188,7 +198,7 @@ words_read(char *line, struct pcoll_rule *rule)
 	if (!rule->builder)
 		return "the sixth word is no algorithm of the operation";
 	while (!wrong && (word = word_next(&line)) != NULL)
-		wrong = parameter_read(rule, word);
+		wrong = parameter_read(rule, word, &given);
 	return wrong;
 }
 

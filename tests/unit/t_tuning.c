@@ -96,6 +96,8 @@ START_TEST(mistakes_are_told)
 		{ "broadcast * * * * flat radix=2", "no radix" },
 		{ "broadcast * * * * flat piece=2", "no pieces" },
 		{ "broadcast * * * * chain piece=x", "piece" },
+		{ "broadcast * * * * chain piece=0", "from 1 on" },
+		{ "broadcast * * * * chain piece=2 piece=2", "twice" },
 		{ "broadcast * * * * chain pieces=2", "parameter" },
 		{ "broadcast * * * * chain piece=2 more", "parameter" },
 	};
