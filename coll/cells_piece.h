@@ -1,6 +1,7 @@
 /*
  * Which bytes of a call a phase moves, and where they lie in the buffers of this member, for the
- * files that move them: cells_fill.c, cells_read.c, cells_direct.c and cells_blocks.c.
+ * files that move them: cells_fill.c, cells_read.c, cells_direct.c and cells_blocks.c; and whether
+ * src keeps them, for cells_start.c and cells_direct.c.
  */
 #ifndef PCOLL_CELLS_PIECE_H
 #define PCOLL_CELLS_PIECE_H

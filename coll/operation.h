@@ -50,7 +50,7 @@ pcoll_what_of(uint32_t number)
 }
 
 /* The name of the client's call; "another" for what a peer says and nobody can have called
- * (pcoll_registry.c). */
-const char *pcoll_call_name(struct pcoll_what what);
+ * (pcoll_registry.c).  const: calls that nothing is wrong with do not look it up. */
+const char *pcoll_call_name(struct pcoll_what what) __attribute__((const));
 
 #endif
