@@ -134,7 +134,7 @@ op_describe_plain(const struct pcoll_cells *cells, struct cells_op *op,
 	op->word = pcoll_cells_word(call, call_bytes);
 	op->is_direct = false;
 	op->is_one_way = op->has_offered = false;
-	op->owes_own = op->keeps_first = op->own_is_in_src = false;
+	op->owes_own = op->keeps_first = false;
 	op->pace = NULL;
 }
 

@@ -40,11 +40,12 @@ op_of(struct pcoll_cells *cells, const struct pcoll_cells_kind *kind, size_t len
 	return op;
 }
 
+/* The reader judges copies of whole blocks, or of parts. */
 static void
-judge(const struct cells_op *op, uint64_t ticks, unsigned times)
+judge(const struct cells_op *op, uint64_t ticks, bool part, unsigned times)
 {
 	while (times--)
-		pcoll_cells_kernel_judge(reader, op, ticks, false);
+		pcoll_cells_kernel_judge(reader, op, ticks, part);
 }
 
 /* So many operations in a row go by rooms, or by the kernel. */
@@ -61,16 +62,16 @@ START_TEST(slow_copies_in_a_row_want_rooms)
 	struct cells_op read = op_of(reader, &pcoll_cells_exchange, KIB_64);
 
 	read.pace->own_ticks = OWN_TICKS;
-	judge(&read, SLOW, SLOW_TELLS - 1);
+	judge(&read, SLOW, false, SLOW_TELLS - 1);
 	expect(&given, true, 1);
-	judge(&read, QUICK, 1);
-	judge(&read, SLOW, SLOW_TELLS - 1);
+	judge(&read, QUICK, false, 1);
+	judge(&read, SLOW, false, SLOW_TELLS - 1);
 	expect(&given, true, 1);
-	judge(&read, SLOW, 1);
+	judge(&read, SLOW, false, 1);
 	expect(&given, false, ROOMS_BETWEEN);
 	expect(&given, true, TRIALS);
 	expect(&given, false, ROOMS_BETWEEN);
-	judge(&read, QUICK, 1);
+	judge(&read, QUICK, false, 1);
 	expect(&given, true, 3 * ROOMS_BETWEEN);
 }
 END_TEST
@@ -83,7 +84,7 @@ START_TEST(lengths_of_other_powers_are_not_concerned)
 	struct cells_op longer = op_of(owner, &pcoll_cells_gather_all, 2 * KIB_64 + 1);
 
 	read.pace->own_ticks = OWN_TICKS;
-	judge(&read, SLOW, SLOW_TELLS);
+	judge(&read, SLOW, false, SLOW_TELLS);
 	expect(&shorter, true, 1);
 	expect(&same, false, 1);
 	expect(&longer, true, 1);
@@ -104,12 +105,13 @@ START_TEST(nothing_is_slow_where_no_own_block_is_copied)
 	struct cells_op given = op_of(owner, &pcoll_cells_gather_all, KIB_64);
 	struct cells_op read = op_of(reader, &pcoll_cells_gather_all, KIB_64);
 
-	judge(&read, SLOW, 2 * SLOW_TELLS);
+	judge(&read, SLOW, false, 2 * SLOW_TELLS);
 	expect(&given, true, 2 * ROOMS_BETWEEN);
 }
 END_TEST
 
-/* In a scatter its giver tells how long that takes, and where it copies none, rooms are wanted. */
+/* The giver of a scatter tells how long the copy of its own block takes.  If it copies none, the
+ * reader wants rooms. */
 START_TEST(the_giver_of_a_scatter_tells_its_time)
 {
 	struct cells_op given = op_of(owner, &pcoll_cells_scatter, KIB_64);
@@ -121,12 +123,12 @@ START_TEST(the_giver_of_a_scatter_tells_its_time)
 	given.pace->own_ticks = OWN_TICKS;
 	pcoll_cells_pace_tell(&given, &line);
 	pcoll_cells_pace_hear(&read, &line);
-	judge(&read, QUICK, SLOW_TELLS);
+	judge(&read, QUICK, false, SLOW_TELLS);
 	expect(&given, true, 1);
 	given.pace->own_ticks = 0;
 	pcoll_cells_pace_tell(&given, &line);
 	pcoll_cells_pace_hear(&read, &line);
-	judge(&read, QUICK, SLOW_TELLS);
+	judge(&read, QUICK, false, SLOW_TELLS);
 	expect(&given, false, 1);
 }
 END_TEST
@@ -137,11 +139,9 @@ START_TEST(a_part_may_take_longer)
 	struct cells_op read = op_of(reader, &pcoll_cells_gather, KIB_64);
 
 	read.pace->own_ticks = OWN_TICKS;
-	for (unsigned i = 0; i < SLOW_TELLS; i++)
-		pcoll_cells_kernel_judge(reader, &read, PART_QUICK, true);
+	judge(&read, PART_QUICK, true, SLOW_TELLS);
 	expect(&given, true, 1);
-	for (unsigned i = 0; i < SLOW_TELLS; i++)
-		pcoll_cells_kernel_judge(reader, &read, PART_SLOW, true);
+	judge(&read, PART_SLOW, true, SLOW_TELLS);
 	expect(&given, false, 1);
 }
 END_TEST
