@@ -22,6 +22,7 @@
 #include "runtime/util/hostname.h"
 #include "runtime/util/topology.h"
 #include "runtime/wait/receive_thread.h"
+#include "runtime/wait/spread.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +105,7 @@ job_read_settings(void)
 	psi.max_sleep_ns = psi_setting_ns(psi_setting_named("PST_SLEEP_MAX"));
 	psi.hang_report_ns = psi_setting_ns(psi_setting_named("PST_HANG_REPORT"));
 	pboot_hang_after(psi.hang_report_ns);
+	psi_spread_open();
 }
 
 /* What a rank tells the others of its host of the CPUs. */

@@ -16,11 +16,11 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 18,
+	PSI_SHARED_ABI = 19,
 	/* Blocks per rank for threads.  Most are never touched; see runtime/process/block.c. */
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8, PSI_WHERE_BYTES = 8 * PSI_WHERE_WORDS,
-	PSI_SHARED_CPUS = 64,
+	PSI_SHARED_CPUS = 1024,
 	/* Ranges of a rank's own file with blocks for more threads: 256 in the first, in each twice
 	 * as many as in the one before. */
 	PSI_MORE_RANGES = 8,
@@ -316,10 +316,12 @@ struct psi_host_shared {
 		_Alignas(64) _Atomic uint64_t steps;
 		struct psi_device_tree tree[PSI_DEVICE_TREES];
 	} trees;
-	/* By CPU, modulo their number here: threads of all ranks that wait there by yielding
-	 * (wait.c).  A hint: a thread may have been moved since it counted itself. */
+	/* By CPU, modulo their number here, threads of all ranks: those that wait there by yielding
+	 * (wait.c), and those that have yielded in an epoch, of two epochs (spread.c).  Hints: a
+	 * thread may have been moved since it counted itself. */
 	struct {
 		_Alignas(64) _Atomic int32_t yielders;
+		_Atomic uint64_t yielded[2];
 	} cpus[PSI_SHARED_CPUS];
 	struct psi_barrier_area barriers[PSI_BARRIER_AREAS];
 	/* [size], then psi_shared_rank(0) ..., then psi_shared_further(1, 0) ... */

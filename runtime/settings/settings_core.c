@@ -126,6 +126,9 @@ static const struct psi_setting wait_rows[] = {
 	  .help = "a sleeping rank looks again after this time at the latest; 0: only when woken" },
 	{ .name = "PST_HANG_REPORT", .kind = PSI_SETTING_TIME, .default_text = "30", .unit = "s",
 	  .help = "a wait longer than this prints once what all ranks do; 0: never" },
+	{ .name = "PST_SPREAD", .kind = PSI_SETTING_BOOL, .default_text = "1",
+	  .help = "where ranks share CPUs, one that waits on a CPU with more than its share of "
+		  "them moves to another that it may use" },
 };
 
 const struct psi_setting_table psi_settings_wait = PSI_SETTING_TABLE("Waiting", wait_rows);

@@ -20,6 +20,7 @@
 
 #include "runtime/process/rules.h"
 #include "runtime/wait/pollset.h"
+#include "runtime/wait/spread.h"
 #include "runtime/wait/waiting.h"
 
 #include "runtime/util/clock.h"
@@ -140,6 +141,7 @@ gasnet_AMPoll(void)
 		thread->empty_polls = 0;
 	} else if (++thread->empty_polls >= EMPTY_POLLS_BEFORE_YIELD) {
 		thread->empty_polls = 0;
+		psi_spread_before_yield(sched_getcpu());
 		sched_yield();
 	}
 	return GASNET_OK;
@@ -207,6 +209,7 @@ wait_may_yield(struct psi_wait *wait)
 	const uint16_t cpu = here < 0 ? 0 : (uint16_t)(here % PSI_SHARED_CPUS);
 	bool always = wait->turns & PSI_WAIT_PATIENT;
 
+	psi_spread_before_yield(here);
 	if (wait_yielded_for_long(wait))
 		return false;
 	if (wait->phase == YIELDING) {

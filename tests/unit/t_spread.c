@@ -1,0 +1,217 @@
+/* Which waiters that yield move to another CPU, and where to. */
+#include "runtime/wait/spread.h"
+
+#include "tests/unit/main.h"
+
+#include "runtime/util/clock.h"
+
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NOW = 10, SHARE = 2, THREADS = 4 };
+
+static struct psi_thread threads[THREADS];
+static cpu_set_t allowed;
+enum { NONE = CPU_SETSIZE };
+static uint32_t cpu_a = NONE, cpu_b = NONE;
+
+/* False: there are no two CPUs to move between. */
+static bool
+cpus_find(void)
+{
+	cpu_set_t all;
+
+	ck_assert_int_eq(sched_getaffinity(0, sizeof all, &all), 0);
+	for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &all))
+			continue;
+		cpu_b = cpu_a;
+		cpu_a = cpu;
+	}
+	CPU_ZERO(&allowed);
+	CPU_SET(cpu_a, &allowed);
+	if (cpu_b != NONE)
+		CPU_SET(cpu_b, &allowed);
+	return cpu_b != NONE;
+}
+
+static void
+begin(void)
+{
+	psi.shared = mmap(NULL, sizeof *psi.shared, PROT_READ | PROT_WRITE,
+	                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(psi.shared, MAP_FAILED);
+	psi.ranks_per_cpu = SHARE;
+	psi_spread_open();
+	if (cpus_find())
+		ck_assert_int_eq(sched_setaffinity(0, sizeof allowed, &allowed), 0);
+}
+
+/* So many threads, from that one on, yield on a CPU. */
+static void
+yield_there(unsigned first, unsigned count, uint32_t cpu, uint64_t epoch)
+{
+	for (unsigned i = first; i < first + count; i++)
+		ck_assert(!psi_spread_look(&threads[i], cpu, epoch));
+}
+
+static void
+expect_allowed(const cpu_set_t *expected)
+{
+	cpu_set_t now;
+
+	ck_assert_int_eq(sched_getaffinity(0, sizeof now, &now), 0);
+	ck_assert(CPU_EQUAL(&now, expected));
+}
+
+static uint64_t moves(void) { return psi_block()->count[PSI_COUNT_CPU_MOVES]; }
+
+START_TEST(one_too_many_moves)
+{
+	if (cpu_b == NONE)
+		return;
+	yield_there(0, 3, cpu_a, NOW);
+	ck_assert(psi_spread_look(&threads[0], cpu_a, NOW + 1));
+	ck_assert_uint_eq(threads[0].counted_cpu, cpu_b);
+	ck_assert_uint_eq(moves(), 1);
+	expect_allowed(&allowed);
+	yield_there(1, 2, cpu_a, NOW + 1);
+	yield_there(0, 1, cpu_b, NOW + 2);
+	yield_there(1, 2, cpu_a, NOW + 2);
+}
+END_TEST
+
+START_TEST(a_share_stays)
+{
+	for (uint64_t epoch = NOW; epoch < NOW + 3; epoch++)
+		yield_there(0, SHARE, cpu_a, epoch);
+}
+END_TEST
+
+START_TEST(old_counts_move_nobody)
+{
+	yield_there(0, 3, cpu_a, NOW);
+	yield_there(0, 3, cpu_a, NOW + 2);
+	yield_there(0, 3, cpu_a, NOW + 4);
+}
+END_TEST
+
+START_TEST(moved_by_the_kernel_counts_once)
+{
+	if (cpu_b == NONE)
+		return;
+	yield_there(0, 3, cpu_a, NOW);
+	yield_there(0, 3, cpu_a, NOW);
+	yield_there(2, 1, cpu_b, NOW);
+	yield_there(0, 2, cpu_a, NOW + 1);
+	yield_there(2, 1, cpu_b, NOW + 1);
+}
+END_TEST
+
+START_TEST(others_are_as_full)
+{
+	if (cpu_b == NONE)
+		return;
+	psi.ranks_per_cpu = 1;
+	yield_there(0, 2, cpu_a, NOW);
+	yield_there(2, 1, cpu_b, NOW);
+	yield_there(0, 2, cpu_a, NOW + 1);
+	ck_assert_uint_eq(moves(), 0);
+}
+END_TEST
+
+START_TEST(bound_ones_stay)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu_a, &one);
+	ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+	yield_there(0, 3, cpu_a, NOW);
+	yield_there(0, 3, cpu_a, NOW + 1);
+	expect_allowed(&one);
+	ck_assert_int_eq(sched_setaffinity(0, sizeof allowed, &allowed), 0);
+}
+END_TEST
+
+START_TEST(late_counts_overwrite_nothing)
+{
+	if (cpu_b == NONE)
+		return;
+	yield_there(0, 3, cpu_a, NOW + 2);
+	yield_there(3, 1, cpu_a, NOW);
+	ck_assert(psi_spread_look(&threads[0], cpu_a, NOW + 3));
+}
+END_TEST
+
+START_TEST(off_by_a_setting)
+{
+	setenv("PST_SPREAD", "0", 1);
+	psi_spread_open();
+	for (unsigned i = 0; i < 3 * PSI_YIELDS_PER_SPREAD; i++)
+		psi_spread_before_yield((int)cpu_a);
+	ck_assert_uint_eq(psi_thread_self()->counted_epoch, 0);
+	setenv("PST_SPREAD", "1", 1);
+	psi_spread_open();
+	for (unsigned i = 0; i < PSI_YIELDS_PER_SPREAD; i++)
+		psi_spread_before_yield((int)cpu_a);
+	ck_assert_uint_ne(psi_thread_self()->counted_epoch, 0);
+}
+END_TEST
+
+/* A process starts on one CPU, as all of its kind, and yields for a while.  Has it moved? */
+static int
+crowd_yields(void)
+{
+	const uint64_t end = psi_now_ns() + 100000000;
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu_a, &one);
+	if (sched_setaffinity(0, sizeof one, &one) != 0 ||
+	    sched_setaffinity(0, sizeof allowed, &allowed) != 0)
+		return 0;
+	while (psi_now_ns() < end) {
+		psi_spread_before_yield(sched_getcpu());
+		sched_yield();
+	}
+	return moves() != 0;
+}
+
+/* The kernel may spread them sooner, so they try again. */
+START_TEST(a_crowd_spreads)
+{
+	const uint64_t end = psi_now_ns() + 20000000000;
+	int moved = cpu_b == NONE;
+
+	while (!moved && psi_now_ns() < end) {
+		for (unsigned i = 0; i < THREADS; i++)
+			if (fork() == 0)
+				_exit(crowd_yields());
+		for (int status; wait(&status) > 0; )
+			moved += WIFEXITED(status) && WEXITSTATUS(status) == 1;
+	}
+	ck_assert_int_gt(moved, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	TCase *tests = tcase_create("spread");
+
+	tcase_add_checked_fixture(tests, begin, NULL);
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, one_too_many_moves);
+	tcase_add_test(tests, a_share_stays);
+	tcase_add_test(tests, old_counts_move_nobody);
+	tcase_add_test(tests, moved_by_the_kernel_counts_once);
+	tcase_add_test(tests, others_are_as_full);
+	tcase_add_test(tests, bound_ones_stay);
+	tcase_add_test(tests, late_counts_overwrite_nothing);
+	tcase_add_test(tests, off_by_a_setting);
+	tcase_add_test(tests, a_crowd_spreads);
+	return unit_run("spread", tests);
+}
