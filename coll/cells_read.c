@@ -46,7 +46,7 @@ call_differs(const struct pcoll_cells *cells, const struct cells_op *op, gex_Ran
 	pcoll_signatures_differ(op->number, &own, &peers);
 }
 
-static bool
+static inline bool
 head_is_of_phase(uint64_t head, uint64_t phase)
 {
 	const uint64_t of_phase = (phase + 1) << CELLS_HEAD_PHASE_AT;
@@ -56,33 +56,39 @@ head_is_of_phase(uint64_t head, uint64_t phase)
 
 /* How many phases the member that published this head had passed; no more than PSI_CELLS from its
  * reader's own, so that the lower bits tell. */
-static uint32_t
+static inline uint32_t
 head_taken(uint64_t head, uint64_t own)
 {
-	const uint32_t above = 32 - CELLS_HEAD_TAKEN_BITS;
-	const int32_t apart = (int32_t)((uint32_t)(head - own) << above);
+	const uint32_t least = (uint32_t)own - PSI_CELLS;
 
-	return (uint32_t)own + (uint32_t)(apart / (1 << above));
+	return least + (((uint32_t)head - least) & CELLS_HEAD_TAKEN_MASK);
 }
 
-static const struct psi_cell_line *
-line_of(const struct pcoll_cells *cells, gex_Rank_t rank, uint64_t phase)
+/* As `awaited' of the member's side. */
+static inline uint64_t
+cells_awaited(uint64_t phase, gex_Rank_t from)
 {
-	return &cells->peers[rank].cells->line[phase % PSI_CELLS];
+	return (phase + 1) << CELLS_HEAD_PHASE_AT | from;
+}
+
+static inline uint64_t
+line_head(const struct psi_cell_line *line)
+{
+	return atomic_load_explicit(&line->head,
+	                            memory_order_acquire); /* V2: acquire, from V1; V4: from V3,
+	                                                    * both in cell_publish */
 }
 
 /* The head of a member's cell of the phase that is read; 0: it is not filled yet. */
-static uint64_t
+static inline uint64_t
 cell_head(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from)
 {
 	struct peer *peer = &cells->peers[from];
-	const struct psi_cell_line *line = line_of(cells, from, cells->taken);
-	const uint64_t head = atomic_load_explicit(&line->head,
-	                                           memory_order_acquire); /* V2: acquire, from V1;
-	                                           * V4: from V3, in cell_publish */
+	const struct psi_cell_line *line = &peer->cells->line[cells->taken % PSI_CELLS];
+	const uint64_t head = line_head(line);
 
 	if (!head_is_of_phase(head, cells->taken)) {
-		cells->missing = (cells->taken + 1) << CELLS_HEAD_PHASE_AT | from;
+		cells->missing = cells_awaited(cells->taken, from);
 		return 0;
 	}
 	if (PSI_UNLIKELY(line->call != op->word))
@@ -103,8 +109,10 @@ cell_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from,
 		piece_take(op, from, piece, src_block(op, from) + piece.at);
 		return;
 	}
-	cell = bytes <= line_most(op->kind) ? theirs->line[cells->taken % PSI_CELLS].bytes
-	                                    : pcoll_cells_room(cells, from, cells->taken);
+	cell = bytes <= line_most(op->kind)
+	               ? (const unsigned char *)&theirs->line[cells->taken % PSI_CELLS] +
+	                         line_at(bytes)
+	               : pcoll_cells_room(cells, from, cells->taken);
 	piece_take(op, from, piece, piece_in_cell(cells, op, from, piece, cell));
 }
 
@@ -122,10 +130,10 @@ cell_is_for_own(const struct pcoll_cells *cells, const struct cells_op *op, gex_
 static bool
 blocks_read(struct pcoll_cells *cells, struct cells_op *op)
 {
-	const gex_Rank_t count = reads_count(cells, op->role.reads);
+	const struct reads reads = reads_of(cells, op->call->root, op->role.reads);
 
-	for (; op->reads < count; op->reads++) {
-		const gex_Rank_t from = reads_from(cells, op, op->role.reads);
+	for (; op->reads < reads.count; op->reads++) {
+		const gex_Rank_t from = reads_rank(&reads, cells->size, op->reads);
 
 		if (!cell_head(cells, op, from))
 			return false;
@@ -142,13 +150,13 @@ static bool
 any_read(struct pcoll_cells *cells, struct cells_op *op)
 {
 	const uint64_t phase = cells->taken - op->first;
-	const enum pcoll_cells_reads reads = phase_role(op, phase).reads;
-	const gex_Rank_t count = reads_count(cells, reads);
+	const struct reads reads =
+		reads_of(cells, op->call->root, phase_role(op, phase).reads);
 	const struct cells_piece piece = phase_piece(op, phase);
 
-	op->first_is_only = count == 1;
-	for (; op->reads < count; op->reads++) {
-		const gex_Rank_t from = reads_from(cells, op, reads);
+	op->first_is_only = reads.count == 1;
+	for (; op->reads < reads.count; op->reads++) {
+		const gex_Rank_t from = reads_rank(&reads, cells->size, op->reads);
 		const uint64_t head = cell_head(cells, op, from);
 
 		if (!head)
@@ -166,21 +174,50 @@ any_read(struct pcoll_cells *cells, struct cells_op *op)
 	return true;
 }
 
-/* False: some cell is not filled yet. */
+/* Puts what is for this member into dst: the number-th that is read, of `from'. */
+static inline void
+plain_take(const struct cells_op *op, gex_Rank_t number, gex_Rank_t from, const void *bytes)
+{
+	const struct pcoll_call *call = op->call;
+
+	if (!op->kind->combines)
+		piece_copy(dst_block(op, from), bytes, call->len_bytes);
+	else if (number)
+		pcoll_combine(&call->reduction, bytes, call->dst, call->dst, call->len_bytes);
+	else
+		piece_copy(call->dst, bytes, call->len_bytes);
+}
+
+/* False: some cell is not filled yet.  What the loop needs is in variables of its own, since dst
+ * might be any memory to the compiler. */
 static bool
 plain_read(struct pcoll_cells *cells, struct cells_op *op)
 {
-	const struct cells_piece piece = { 0, op->call->len_bytes };
-	const gex_Rank_t count = reads_count(cells, op->role.reads);
+	const size_t len_bytes = op->call->len_bytes;
+	const struct reads reads = reads_of(cells, op->call->root, op->role.reads);
+	const gex_Rank_t rank = cells->rank, size = cells->size;
+	const uint64_t phase = cells->taken, word = op->word;
+	const size_t at = phase % PSI_CELLS * sizeof(struct psi_cell_line);
+	const size_t bytes_at = line_at(len_bytes * pieces_in_cell(op->call, op->kind));
+	struct peer *const peers = cells->peers;
+	gex_Rank_t number;
 
-	for (; op->reads < count; op->reads++) {
-		const gex_Rank_t from = reads_from(cells, op, op->role.reads);
+	for (number = op->reads; number < reads.count; number++) {
+		const gex_Rank_t from = reads_rank(&reads, size, number);
+		const struct psi_cell_line *line = (const void *)(
+			(const unsigned char *)peers[from].cells->line + at);
+		const uint64_t head = line_head(line);
 
-		if (!cell_head(cells, op, from))
+		if (!head_is_of_phase(head, phase)) {
+			cells->missing = cells_awaited(phase, from);
+			op->reads = number;
 			return false;
-		piece_take(op, from, piece,
-		           piece_in_cell(cells, op, from, piece,
-		                         line_of(cells, from, cells->taken)->bytes));
+		}
+		if (PSI_UNLIKELY(line->call != word))
+			call_differs(cells, op, from, line->call);
+		peers[from].taken = head_taken(head, phase);
+		plain_take(op, number, from, (const unsigned char *)line + bytes_at +
+		                                     piece_at(op, rank, from) * len_bytes);
 	}
 	op->reads = 0;
 	return true;

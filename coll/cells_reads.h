@@ -6,54 +6,59 @@
 
 #include "coll/cells_side.h"
 
-/* So many cells. */
-static inline gex_Rank_t
-reads_count(const struct pcoll_cells *cells, enum pcoll_cells_reads reads)
+struct reads {
+	gex_Rank_t count;
+	gex_Rank_t first, step;         /* ranks, by which each is ahead of the one before, all
+	                                 * modulo the size of the team ... */
+	const gex_Rank_t *last;         /* ... or not NULL: they are listed, this one first, and
+	                                 * then those before it */
+};
+
+static inline struct reads
+reads_down(gex_Rank_t first, gex_Rank_t count)
 {
+	return (struct reads){ .count = count, .first = first, .step = (gex_Rank_t)-1 };
+}
+
+/* The cells that a member reads for a call, which has that root. */
+static inline struct reads
+reads_of(const struct pcoll_cells *cells, gex_Rank_t root, enum pcoll_cells_reads reads)
+{
+	const struct pcoll_groups *groups = &cells->groups;
+	const gex_Rank_t rank = cells->rank, size = cells->size;
+
 	switch (reads) {
 	case PCOLL_READS_ROOT:
-		return 1;
+		return (struct reads){ .count = 1, .first = root };
 	case PCOLL_READS_OTHERS:
-		return cells->size - 1;
+		return (struct reads){ .count = size - 1, .first = rank + 1, .step = 1 };
 	case PCOLL_READS_ALL_DOWN:
-		return cells->size;
+		return reads_down(size - 1, size);
 	case PCOLL_READS_DOWN_FROM_OWN:
-		return cells->rank + 1;
+		return reads_down(rank, rank + 1);
 	case PCOLL_READS_DOWN_BELOW:
-		return cells->rank;
+		return reads_down(rank - 1, rank);
 	case PCOLL_READS_GROUP_DOWN:
-		return pcoll_groups_leads(&cells->groups, cells->rank)
-		               ? pcoll_groups_members(&cells->groups) : 0;
+		return reads_down(groups->first[groups->own + 1] - 1,
+		                  pcoll_groups_leads(groups, rank) ? pcoll_groups_members(groups)
+		                                                   : 0);
 	case PCOLL_READS_LEADS_DOWN:
-		return cells->groups.count;
+		return (struct reads){ .count = groups->count,
+		                       .last = &groups->first[groups->count - 1] };
 	default:
-		return 0;
+		return (struct reads){ .count = 0 };
 	}
 }
 
-/* Whose cell is the next, after op->reads of them. */
+/* Whose cell is read after so many. */
 static inline gex_Rank_t
-reads_from(const struct pcoll_cells *cells, const struct cells_op *op, enum pcoll_cells_reads reads)
+reads_rank(const struct reads *reads, gex_Rank_t size, gex_Rank_t number)
 {
-	gex_Rank_t rank;
+	const gex_Rank_t rank = reads->first + number * reads->step;
 
-	switch (reads) {
-	case PCOLL_READS_ROOT:
-		return op->call->root;
-	case PCOLL_READS_ALL_DOWN:
-		return cells->size - 1 - op->reads;
-	case PCOLL_READS_DOWN_FROM_OWN:
-		return cells->rank - op->reads;
-	case PCOLL_READS_DOWN_BELOW:
-		return cells->rank - 1 - op->reads;
-	case PCOLL_READS_GROUP_DOWN:
-		return cells->groups.first[cells->groups.own + 1] - 1 - op->reads;
-	case PCOLL_READS_LEADS_DOWN:
-		return cells->groups.first[cells->groups.count - 1 - op->reads];
-	default:
-		rank = cells->rank + 1 + op->reads;
-		return rank < cells->size ? rank : rank - cells->size;
-	}
+	if (PSI_UNLIKELY(reads->last != NULL))
+		return *(reads->last - number);
+	return rank < size ? rank : rank - size;
 }
 
 #endif

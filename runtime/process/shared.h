@@ -16,7 +16,7 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 19,
+	PSI_SHARED_ABI = 20,
 	/* Blocks per rank for threads.  Most are never touched; see runtime/process/block.c. */
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8, PSI_WHERE_BYTES = 8 * PSI_WHERE_WORDS,
@@ -33,7 +33,8 @@ enum {
 	                         * (coll/pcoll_lend.c) */
 	PSI_CELL_TEAMS = PSI_LENT + 1,          /* the primordial team's cells come first */
 	PSI_CELLS = 16,                 /* of a member; a power of two */
-	PSI_CELL_LINE_BYTES = 48,       /* that fit in a cell's line, and in its room */
+	PSI_CELL_LINE_BYTES = 48,       /* that fit in a cell's line ... */
+	PSI_CELL_MORE_BYTES = 64,       /* ... in the line behind that, and in its room */
 	PSI_CELL_NAMED_BYTES = 40,      /* ... in the line of a cell that names its reader */
 	PSI_CELL_ROOM_BYTES = 32768,
 	PSI_DEVICE_TREES = 256,
@@ -156,9 +157,9 @@ struct psi_cell_line {
 	};
 	_Atomic uint64_t head;
 	uint64_t call;                  /* which operation of how many bytes */
-	unsigned char gap[64];
+	unsigned char more[PSI_CELL_MORE_BYTES];        /* contents that do not fit above */
 };
-_Static_assert(offsetof(struct psi_cell_line, gap) == 64, "a cell is one line");
+_Static_assert(offsetof(struct psi_cell_line, more) == 64, "a cell is one line");
 
 /*
  * What one member of a team gives the others in collectives (coll/cells.h).  The member alone
