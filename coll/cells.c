@@ -99,7 +99,7 @@ turn_give(struct pcoll_cells *cells)
 static bool
 cells_are_large(const struct pcoll_cells *cells)
 {
-	return cells->oldest && (cells->oldest->call->len_bytes > PSI_CELL_LINE_BYTES ||
+	return cells->oldest && (cells->oldest->call->len_bytes > PSI_CELL_MORE_BYTES ||
 	                         pcoll_call_has_lists(cells->oldest->call));
 }
 

@@ -5,7 +5,7 @@
  * endpoint, so threads of one process that are ranks have cells each.  A collective takes one or
  * more *phases*, which count from 0 over all collectives of the team that go by cells.  In a phase
  * a member fills its cell number phase % PSI_CELLS, or does not, and reads those of some members.
- * It passes the phase when it has read them.  Small contents are in the cell's own line, larger
+ * It passes the phase when it has read them.  Small contents are in the cell's own lines, larger
  * ones in its room.  Payloads of more than a room go piece by piece, a phase each; a member that
  * has no need to wait fills cells ahead of its reading, so that copies in and out overlap.  A large
  * payload that stays where it is until all have read it is not copied to a room: its cells are
@@ -19,8 +19,8 @@
  *
  * All members choose cells or messages alike, since single-valued arguments alone decide.
  *
- * Pairs:  V1 (cell_publish) -> V2 (cell_head)       contents, before they are read
- *         V3 (phase_pass, cell_publish) -> V4 (member_taken, cell_head)
+ * Pairs:  V1 (cell_publish) -> V2 (line_head)       contents, before they are read
+ *         V3 (phase_pass, cell_publish) -> V4 (member_taken, line_head)
  *                                                       reading, before the cell is filled again
  *         V5 (pcoll_cells_count_finished) -> V6 (pcoll_cells_finished)
  *                                                results, before the event is done

@@ -62,10 +62,10 @@ cell_publish(struct pcoll_cells *cells, const struct cells_op *op, uint64_t phas
 	                              (op->is_direct ? CELLS_HEAD_DIRECT : 0) |
 	                              (cells->taken & CELLS_HEAD_TAKEN_MASK),
 	                      memory_order_release); /* V1: release, to V2; V3: to V4, both in
-	                                              * cell_head */
+	                                              * line_head */
 }
 
-/* Into the line what fits there. */
+/* Into its lines what fits there. */
 static void
 cell_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_piece piece)
 {

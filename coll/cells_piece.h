@@ -191,7 +191,7 @@ pieces_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_p
 
 /* How many pieces come before that of a member in a cell of `from'. */
 static inline gex_Rank_t
-piece_at(const struct cells_op *op, gex_Rank_t rank, gex_Rank_t from)
+pieces_before(const struct cells_op *op, gex_Rank_t rank, gex_Rank_t from)
 {
 	if (!op->kind->src_blocks)
 		return 0;
@@ -203,7 +203,7 @@ static inline const unsigned char *
 piece_in_cell(const struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from,
               struct cells_piece piece, const unsigned char *cell)
 {
-	return cell + piece_at(op, cells->rank, from) * piece.len_bytes;
+	return cell + pieces_before(op, cells->rank, from) * piece.len_bytes;
 }
 
 #endif

@@ -174,7 +174,7 @@ any_read(struct pcoll_cells *cells, struct cells_op *op)
 	return true;
 }
 
-/* Puts what is for this member into dst: the number-th that is read, of `from'. */
+/* Puts what `from' has for this member where it goes.  number: of cells that were read before. */
 static inline void
 plain_take(const struct cells_op *op, gex_Rank_t number, gex_Rank_t from, const void *bytes)
 {
@@ -188,8 +188,8 @@ plain_take(const struct cells_op *op, gex_Rank_t number, gex_Rank_t from, const 
 		piece_copy(call->dst, bytes, call->len_bytes);
 }
 
-/* False: some cell is not filled yet.  What the loop needs is in variables of its own, since dst
- * might be any memory to the compiler. */
+/* False: some cell is not filled yet.  Small calls feel what a loop loads anew, so what it needs of
+ * the member's side is in local variables. */
 static bool
 plain_read(struct pcoll_cells *cells, struct cells_op *op)
 {
@@ -217,7 +217,7 @@ plain_read(struct pcoll_cells *cells, struct cells_op *op)
 			call_differs(cells, op, from, line->call);
 		peers[from].taken = head_taken(head, phase);
 		plain_take(op, number, from, (const unsigned char *)line + bytes_at +
-		                                     piece_at(op, rank, from) * len_bytes);
+		                                     pieces_before(op, rank, from) * len_bytes);
 	}
 	op->reads = 0;
 	return true;

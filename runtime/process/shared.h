@@ -16,7 +16,7 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 20,
+	PSI_SHARED_ABI = 21,
 	/* Blocks per rank for threads.  Most are never touched; see runtime/process/block.c. */
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8, PSI_WHERE_BYTES = 8 * PSI_WHERE_WORDS,
@@ -34,9 +34,9 @@ enum {
 	PSI_CELL_TEAMS = PSI_LENT + 1,          /* the primordial team's cells come first */
 	PSI_CELLS = 16,                 /* of a member; a power of two */
 	PSI_CELL_LINE_BYTES = 48,       /* that fit in a cell's line ... */
-	PSI_CELL_MORE_BYTES = 64,       /* ... in the line behind that, and in its room */
-	PSI_CELL_NAMED_BYTES = 40,      /* ... in the line of a cell that names its reader */
-	PSI_CELL_ROOM_BYTES = 32768,
+	PSI_CELL_NAMED_BYTES = 40,      /* ... of one that names its reader */
+	PSI_CELL_MORE_BYTES = 64,       /* ... in its second line */
+	PSI_CELL_ROOM_BYTES = 32768,    /* ... in its room, where longer contents go */
 	PSI_DEVICE_TREES = 256,
 	PSI_CALL_WORDS = 3,             /* name of a provider's function */
 	PSI_CELL_ROOMS_BYTES = PSI_CELLS * PSI_CELL_ROOM_BYTES, /* of one member */
@@ -134,8 +134,9 @@ struct psi_barrier_area {
 	} flags[PSI_BARRIER_FLAGS];
 };
 
-/* The content and its head are one line.  The line of the next cell is 128 bytes on: it would come
- * later if it were 64 (docs/performance.md, Collectives). */
+/* The head is in one line with contents of up to 48 bytes.  Longer ones, up to 64, are in the
+ * second line, which costs less than a room: it has no page of its own.  The line of the next cell
+ * is 128 bytes on: it would come later if it were 64 (docs/performance.md, Collectives). */
 struct psi_cell_line {
 	/* first, so that operators of clients find operands of any alignment up to 64 */
 	_Alignas(64) union {
@@ -317,9 +318,10 @@ struct psi_host_shared {
 		_Alignas(64) _Atomic uint64_t steps;
 		struct psi_device_tree tree[PSI_DEVICE_TREES];
 	} trees;
-	/* By CPU, modulo their number here, threads of all ranks: those that wait there by yielding
-	 * (wait.c), and those that have yielded in an epoch, of two epochs (spread.c).  Hints: a
-	 * thread may have been moved since it counted itself. */
+	/* By CPU, threads of all ranks: those that wait there by yielding (wait.c; modulo the
+	 * number of CPUs here), and those that have yielded in an epoch, of two epochs (spread.c;
+	 * of CPUs beyond nobody is counted).  Hints: a thread may have been moved since it counted
+	 * itself. */
 	struct {
 		_Alignas(64) _Atomic int32_t yielders;
 		_Atomic uint64_t yielded[2];

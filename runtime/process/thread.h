@@ -36,9 +36,10 @@ struct psi_thread {
 	                                         * self */
 	size_t buffer_bytes[PSI_NETWORKS];
 	unsigned empty_polls;
-	unsigned yields;                        /* in waits, while ranks share CPUs */
+	unsigned yields;                        /* while ranks share CPUs */
 	uint32_t counted_cpu;                   /* at which it was counted last, and when */
 	uint64_t counted_epoch;                 /* (runtime/wait/spread.h) */
+	uint64_t moved_epoch, rest_epochs;      /* when it moved last, and when it may again */
 	gex_EP_t bound;                         /* the endpoint that it polls (pollset.c) */
 	unsigned polls;                         /* of it, where there are several */
 	struct psi_armed armed[PSI_ARMED_WAITS];

@@ -128,7 +128,8 @@ static const struct psi_setting wait_rows[] = {
 	  .help = "a wait longer than this prints once what all ranks do; 0: never" },
 	{ .name = "PST_SPREAD", .kind = PSI_SETTING_BOOL, .default_text = "1",
 	  .help = "where ranks share CPUs, one that waits on a CPU with more than its share of "
-		  "them moves to another that it may use" },
+		  "them moves to another that its affinity mask allows; the mask is narrowed for "
+		  "that, and then as before" },
 };
 
 const struct psi_setting_table psi_settings_wait = PSI_SETTING_TABLE("Waiting", wait_rows);

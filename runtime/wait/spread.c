@@ -3,17 +3,18 @@
  *
  * The kernel may leave six of eight ranks on one of two CPUs for seconds.  A thread that yields ran
  * a moment ago, so that it seems worth keeping where it is.  A collective then takes as long as the
- * fullest CPU needs for its ranks (docs/performance.md, More ranks than CPUs).
+ * fullest CPU needs for its ranks (docs/performance.md, Ranks spread over the CPUs).
  *
  * Time is divided into epochs of 17 ms.  Each thread that yields is counted once in each of them,
  * at the CPU where it is.  A CPU where more were counted in the epoch before than its share,
- * psi.ranks_per_cpu, gives one up for each that is too many: the thread that takes itself off that
- * count moves to the CPU, of those that it may use, with the least count.  It asks the kernel for
- * that CPU alone, and then for those that it could use before; the second does not move it again.
+ * psi.ranks_per_cpu, gives up one for each that is too many: the thread that takes itself off that
+ * count moves to the CPU, of those that it may use, with the least count.
  *
- * Threads that do not yield, since they compute or sleep, are left to the kernel.  They are not
- * counted, so they move nobody.  All of it is relaxed: counts are hints, and a wrong one costs a
- * move.
+ * Threads that compute or sleep are not counted, and other programs are not, so a CPU may only seem
+ * to have room.  The kernel moves the thread away again then.  So one that moves twice in a short
+ * time rests before the next move, each time twice as long.
+ *
+ * All of it is relaxed: counts are hints, and a wrong one costs a move.
  */
 #include "runtime/wait/spread.h"
 
@@ -21,10 +22,16 @@
 
 #include "runtime/util/clock.h"
 
+#include <errno.h>
 #include <sched.h>
+#include <string.h>
 
 /* A word of counts: the epoch, and how many threads yielded in it. */
 enum { EPOCH_NS_LOG = 24, COUNT_BITS = 16, COUNT_MASK = (1 << COUNT_BITS) - 1 };
+
+/* A thread that moved longer ago than so many times its rest rests no more; the longest rest is 17
+ * s. */
+enum { RESTS_TO_FORGET = 8, REST_MOST = 1024 };
 
 static _Atomic bool is_on;
 
@@ -95,35 +102,66 @@ cpu_of_fewest(const cpu_set_t *allowed, uint32_t own, uint64_t epoch)
 	return best;
 }
 
-/* False: the kernel does not let it. */
+/* Goes to a CPU, and may then use those that it could use before.  That they are all of the cpuset
+ * is asked for by naming all there are, so that a cpuset which grows later is followed.  Where
+ * somebody else changes what the thread may use meanwhile, that stays.  False: the kernel does not
+ * let it go there. */
 static bool
 thread_go(uint32_t cpu, const cpu_set_t *allowed)
 {
-	cpu_set_t one;
+	cpu_set_t one, now;
 
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
-	return sched_setaffinity(0, sizeof one, &one) == 0 &&
-	       sched_setaffinity(0, sizeof *allowed, allowed) == 0;
+	if (sched_setaffinity(0, sizeof one, &one) != 0)
+		return false;
+	if (sched_getaffinity(0, sizeof now, &now) == 0 && !CPU_EQUAL(&now, &one))
+		return true;
+	memset(&now, 0xff, sizeof now);
+	(void)sched_setaffinity(0, sizeof now, &now);
+	if (sched_getaffinity(0, sizeof now, &now) == 0 && !CPU_EQUAL(&now, allowed))
+		(void)sched_setaffinity(0, sizeof *allowed, allowed);
+	return true;
 }
 
-/* Leaves a CPU with more than its share.  Returns the CPU where the thread is now. */
+/* May the thread move?  If so, its next rest is set. */
+static bool
+thread_has_rested(struct psi_thread *thread, uint64_t epoch)
+{
+	const uint64_t since = epoch - thread->moved_epoch;
+
+	if (since < thread->rest_epochs)
+		return false;
+	if (since >= thread->rest_epochs * RESTS_TO_FORGET)
+		thread->rest_epochs = 1;
+	else if (thread->rest_epochs < REST_MOST)
+		thread->rest_epochs *= 2;
+	thread->moved_epoch = epoch;
+	return true;
+}
+
+/* Leaves a CPU at which more than its share were counted in that epoch.  Returns the CPU where the
+ * thread is now. */
 static __attribute__((noinline)) uint32_t
-thread_leave(uint32_t cpu, uint64_t epoch, uint32_t share)
+thread_leave(struct psi_thread *thread, uint32_t cpu, uint64_t epoch, uint32_t share)
 {
 	cpu_set_t allowed;
-	uint32_t to;
+	uint32_t to = cpu;
 
-	if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-		return cpu;
-	to = cpu_of_fewest(&allowed, cpu, epoch);
-	if (count_get(to, epoch) + 1 >= count_get(cpu, epoch) || !count_down(cpu, epoch, share))
-		return cpu;
-	count_up(to, epoch);
-	if (!thread_go(to, &allowed)) {
+	if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+		to = cpu_of_fewest(&allowed, cpu, epoch);
+	else
 		atomic_store_explicit(&is_on, false, memory_order_relaxed);
+	if (count_get(to, epoch) + 1 >= count_get(cpu, epoch) ||
+	    !thread_has_rested(thread, epoch) || !count_down(cpu, epoch, share))
+		return cpu;
+	if (!thread_go(to, &allowed)) {
+		if (errno == EPERM || errno == ENOSYS)
+			atomic_store_explicit(&is_on, false, memory_order_relaxed);
+		count_up(cpu, epoch);
 		return cpu;
 	}
+	count_up(to, epoch);
 	psi_count(psi_block()->count, PSI_COUNT_CPU_MOVES);
 	return to;
 }
@@ -140,7 +178,7 @@ psi_spread_look(struct psi_thread *thread, uint32_t cpu, uint64_t epoch)
 		(void)count_down(thread->counted_cpu, epoch, 0);
 	}
 	if (PSI_UNLIKELY(count_get(cpu, epoch - 1) > share))
-		to = thread_leave(cpu, epoch - 1, share);
+		to = thread_leave(thread, cpu, epoch - 1, share);
 	count_up(to, epoch);
 	thread->counted_epoch = epoch;
 	thread->counted_cpu = to;
@@ -150,9 +188,11 @@ psi_spread_look(struct psi_thread *thread, uint32_t cpu, uint64_t epoch)
 void
 psi_spread_before_yield(int cpu)
 {
-	struct psi_thread *thread = psi_thread_self();
+	struct psi_thread *thread = psi_thread_known();
 
-	if (++thread->yields % PSI_YIELDS_PER_SPREAD == 0 && cpu >= 0 && cpu < PSI_SHARED_CPUS &&
+	if (!thread || ++thread->yields % PSI_YIELDS_PER_SPREAD != 0)
+		return;
+	if (cpu >= 0 && cpu < PSI_SHARED_CPUS &&
 	    atomic_load_explicit(&is_on, memory_order_relaxed))
 		(void)psi_spread_look(thread, (uint32_t)cpu, psi_now_ns() >> EPOCH_NS_LOG);
 }

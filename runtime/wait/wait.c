@@ -203,13 +203,11 @@ wait_yielded_for_long(struct psi_wait *wait)
 /* May this waiter yield, rather than sleep?  One that was moved to another CPU while it did goes
  * on. */
 static bool
-wait_may_yield(struct psi_wait *wait)
+wait_may_yield(struct psi_wait *wait, int here)
 {
-	const int here = sched_getcpu();
 	const uint16_t cpu = here < 0 ? 0 : (uint16_t)(here % PSI_SHARED_CPUS);
 	bool always = wait->turns & PSI_WAIT_PATIENT;
 
-	psi_spread_before_yield(here);
 	if (wait_yielded_for_long(wait))
 		return false;
 	if (wait->phase == YIELDING) {
@@ -260,15 +258,19 @@ wait_looks_crowded(const struct psi_wait *wait)
 static bool
 wait_spin_crowded(struct psi_wait *wait, int mode)
 {
+	int here;
+
 	if (++wait->spins < wait_looks_crowded(wait)) {
 		psi_pause();
 		return false;
 	}
 	wait->spins = 0;
+	here = sched_getcpu();
 	if (mode == GASNET_WAIT_SPIN)
 		psi_hang_look(wait, psi_wait_limit_ns(wait));
-	else if (!wait_may_yield(wait))
+	else if (!wait_may_yield(wait, here))
 		return true;
+	psi_spread_before_yield(here);
 	sched_yield();
 	return false;
 }

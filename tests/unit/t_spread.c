@@ -6,6 +6,9 @@
 #include "runtime/util/clock.h"
 
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,18 +26,20 @@ cpus_find(void)
 {
 	cpu_set_t all;
 
-	ck_assert_int_eq(sched_getaffinity(0, sizeof all, &all), 0);
+	if (sched_getaffinity(0, sizeof all, &all) != 0)
+		return false;
 	for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
 		if (!CPU_ISSET(cpu, &all))
 			continue;
 		cpu_b = cpu_a;
 		cpu_a = cpu;
 	}
+	if (cpu_b == NONE)
+		return false;
 	CPU_ZERO(&allowed);
 	CPU_SET(cpu_a, &allowed);
-	if (cpu_b != NONE)
-		CPU_SET(cpu_b, &allowed);
-	return cpu_b != NONE;
+	CPU_SET(cpu_b, &allowed);
+	return true;
 }
 
 static void
@@ -43,10 +48,12 @@ begin(void)
 	psi.shared = mmap(NULL, sizeof *psi.shared, PROT_READ | PROT_WRITE,
 	                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne(psi.shared, MAP_FAILED);
+	memset(threads, 0, sizeof threads);
+	psi_block()->count[PSI_COUNT_CPU_MOVES] = 0;
 	psi.ranks_per_cpu = SHARE;
 	psi_spread_open();
-	if (cpus_find())
-		ck_assert_int_eq(sched_setaffinity(0, sizeof allowed, &allowed), 0);
+	(void)psi_thread_self();
+	ck_assert_int_eq(sched_setaffinity(0, sizeof allowed, &allowed), 0);
 }
 
 /* So many threads, from that one on, yield on a CPU. */
@@ -70,8 +77,6 @@ static uint64_t moves(void) { return psi_block()->count[PSI_COUNT_CPU_MOVES]; }
 
 START_TEST(one_too_many_moves)
 {
-	if (cpu_b == NONE)
-		return;
 	yield_there(0, 3, cpu_a, NOW);
 	ck_assert(psi_spread_look(&threads[0], cpu_a, NOW + 1));
 	ck_assert_uint_eq(threads[0].counted_cpu, cpu_b);
@@ -93,15 +98,13 @@ END_TEST
 START_TEST(old_counts_move_nobody)
 {
 	yield_there(0, 3, cpu_a, NOW);
-	yield_there(0, 3, cpu_a, NOW + 2);
-	yield_there(0, 3, cpu_a, NOW + 4);
+	yield_there(0, 3, cpu_a, NOW + 3);
+	ck_assert(psi_spread_look(&threads[0], cpu_a, NOW + 4));
 }
 END_TEST
 
 START_TEST(moved_by_the_kernel_counts_once)
 {
-	if (cpu_b == NONE)
-		return;
 	yield_there(0, 3, cpu_a, NOW);
 	yield_there(0, 3, cpu_a, NOW);
 	yield_there(2, 1, cpu_b, NOW);
@@ -112,8 +115,6 @@ END_TEST
 
 START_TEST(others_are_as_full)
 {
-	if (cpu_b == NONE)
-		return;
 	psi.ranks_per_cpu = 1;
 	yield_there(0, 2, cpu_a, NOW);
 	yield_there(2, 1, cpu_b, NOW);
@@ -136,10 +137,28 @@ START_TEST(bound_ones_stay)
 }
 END_TEST
 
+/* The kernel takes it back at once, again and again. */
+START_TEST(one_that_is_moved_back_rests)
+{
+	enum { EPOCHS = 100, LEAST_MOVES = 5, MOST_MOVES = 9 };
+
+	for (unsigned i = 1; i <= 2; i++) {
+		threads[i].moved_epoch = NOW;
+		threads[i].rest_epochs = EPOCHS;
+	}
+	for (uint64_t epoch = NOW; epoch < NOW + EPOCHS; epoch++) {
+		(void)psi_spread_look(&threads[3], cpu_a, epoch);
+		(void)psi_spread_look(&threads[3], cpu_a, epoch);
+		yield_there(1, 2, cpu_a, epoch);
+	}
+	ck_assert_uint_ge(moves(), LEAST_MOVES);
+	ck_assert_uint_le(moves(), MOST_MOVES);
+	expect_allowed(&allowed);
+}
+END_TEST
+
 START_TEST(late_counts_overwrite_nothing)
 {
-	if (cpu_b == NONE)
-		return;
 	yield_there(0, 3, cpu_a, NOW + 2);
 	yield_there(3, 1, cpu_a, NOW);
 	ck_assert(psi_spread_look(&threads[0], cpu_a, NOW + 3));
@@ -161,6 +180,8 @@ START_TEST(off_by_a_setting)
 }
 END_TEST
 
+enum { STAYED, MOVED, FAILED };
+
 /* A process starts on one CPU, as all of its kind, and yields for a while.  Has it moved? */
 static int
 crowd_yields(void)
@@ -172,26 +193,28 @@ crowd_yields(void)
 	CPU_SET(cpu_a, &one);
 	if (sched_setaffinity(0, sizeof one, &one) != 0 ||
 	    sched_setaffinity(0, sizeof allowed, &allowed) != 0)
-		return 0;
+		return FAILED;
 	while (psi_now_ns() < end) {
 		psi_spread_before_yield(sched_getcpu());
 		sched_yield();
 	}
-	return moves() != 0;
+	return moves() ? MOVED : STAYED;
 }
 
 /* The kernel may spread them sooner, so they try again. */
 START_TEST(a_crowd_spreads)
 {
 	const uint64_t end = psi_now_ns() + 20000000000;
-	int moved = cpu_b == NONE;
+	int moved = 0;
 
 	while (!moved && psi_now_ns() < end) {
 		for (unsigned i = 0; i < THREADS; i++)
 			if (fork() == 0)
 				_exit(crowd_yields());
-		for (int status; wait(&status) > 0; )
-			moved += WIFEXITED(status) && WEXITSTATUS(status) == 1;
+		for (int status; wait(&status) > 0; ) {
+			ck_assert(WIFEXITED(status) && WEXITSTATUS(status) != FAILED);
+			moved += WEXITSTATUS(status) == MOVED;
+		}
 	}
 	ck_assert_int_gt(moved, 0);
 }
@@ -202,6 +225,10 @@ main(void)
 {
 	TCase *tests = tcase_create("spread");
 
+	if (!cpus_find()) {
+		puts("t_spread: skipped: there are no two CPUs to move between");
+		return 77;
+	}
 	tcase_add_checked_fixture(tests, begin, NULL);
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, one_too_many_moves);
@@ -210,6 +237,7 @@ main(void)
 	tcase_add_test(tests, moved_by_the_kernel_counts_once);
 	tcase_add_test(tests, others_are_as_full);
 	tcase_add_test(tests, bound_ones_stay);
+	tcase_add_test(tests, one_that_is_moved_back_rests);
 	tcase_add_test(tests, late_counts_overwrite_nothing);
 	tcase_add_test(tests, off_by_a_setting);
 	tcase_add_test(tests, a_crowd_spreads);
