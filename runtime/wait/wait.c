@@ -205,7 +205,7 @@ wait_yielded_for_long(struct psi_wait *wait)
 static bool
 wait_may_yield(struct psi_wait *wait, int here)
 {
-	const uint16_t cpu = here < 0 ? 0 : (uint16_t)(here % PSI_SHARED_CPUS);
+	const uint16_t cpu = (uint16_t)(here < 0 ? 0 : here % PSI_SHARED_CPUS);
 	bool always = wait->turns & PSI_WAIT_PATIENT;
 
 	if (wait_yielded_for_long(wait))
