@@ -160,7 +160,7 @@ struct psi_cell_line {
 	uint64_t call;                  /* which operation of how many bytes */
 	unsigned char more[PSI_CELL_MORE_BYTES];        /* contents that do not fit above */
 };
-_Static_assert(offsetof(struct psi_cell_line, more) == 64, "a cell is one line");
+_Static_assert(offsetof(struct psi_cell_line, more) == 64, "each line is one of the CPU's");
 
 /*
  * What one member of a team gives the others in collectives (coll/cells.h).  The member alone
