@@ -19,8 +19,8 @@
  *
  * All members choose cells or messages alike, since single-valued arguments alone decide.
  *
- * Pairs:  V1 (cell_publish) -> V2 (line_head)       contents, before they are read
- *         V3 (phase_pass, cell_publish) -> V4 (member_taken, line_head)
+ * Pairs:  V1 (cell_publish) -> V2 (cell_head)       contents, before they are read
+ *         V3 (phase_pass, cell_publish) -> V4 (member_taken, cell_head)
  *                                                       reading, before the cell is filled again
  *         V5 (pcoll_cells_count_finished) -> V6 (pcoll_cells_finished)
  *                                                results, before the event is done

@@ -62,7 +62,7 @@ cell_publish(struct pcoll_cells *cells, const struct cells_op *op, uint64_t phas
 	                              (op->is_direct ? CELLS_HEAD_DIRECT : 0) |
 	                              (cells->taken & CELLS_HEAD_TAKEN_MASK),
 	                      memory_order_release); /* V1: release, to V2; V3: to V4, both in
-	                                              * line_head */
+	                                              * cell_head */
 }
 
 /* Into its lines what fits there. */
@@ -78,7 +78,7 @@ cell_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_pie
 	if (op->is_direct)
 		pcoll_cells_fill_direct(cells, op);
 	else if (bytes <= line_most(op->kind))
-		pieces_fill(cells, op, piece, (unsigned char *)line + line_at(bytes));
+		pieces_fill(cells, op, piece, line_contents(line, bytes));
 	else
 		pieces_fill(cells, op, piece,
 		            pcoll_cells_room(cells, cells->rank, cells->filled));
@@ -168,8 +168,8 @@ bool
 pcoll_cells_plain_fill(struct pcoll_cells *cells, struct cells_op *op)
 {
 	const struct cells_piece piece = { 0, op->call->len_bytes };
-	unsigned char *line = (unsigned char *)&cells->own->line[cells->filled % PSI_CELLS] +
-	                      line_at(piece.len_bytes * pieces_in_cell(op->call, op->kind));
+	unsigned char *line = line_contents(&cells->own->line[cells->filled % PSI_CELLS],
+	                                    piece.len_bytes * pieces_in_cell(op->call, op->kind));
 
 	if (op->role.fills && !cell_is_free(cells, cells->filled))
 		return false;

@@ -27,12 +27,15 @@ line_most(const struct pcoll_cells_kind *kind)
 	return kind->names_reader ? PSI_CELL_NAMED_BYTES : PSI_CELL_MORE_BYTES;
 }
 
-/* Where so many bytes are in a cell that needs no room. */
-static inline size_t
-line_at(size_t len_bytes)
+/* Where a cell has so many bytes that need no room. */
+static inline unsigned char *
+line_contents(const struct psi_cell_line *line, size_t len_bytes)
 {
-	return len_bytes <= PSI_CELL_LINE_BYTES ? offsetof(struct psi_cell_line, bytes)
-	                                        : offsetof(struct psi_cell_line, more);
+	const uintptr_t at = len_bytes <= PSI_CELL_LINE_BYTES
+	                             ? offsetof(struct psi_cell_line, bytes)
+	                             : offsetof(struct psi_cell_line, more);
+
+	return (unsigned char *)((uintptr_t)line + at);
 }
 
 static inline size_t
@@ -189,21 +192,16 @@ pieces_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_p
 	}
 }
 
-/* How many pieces come before that of a member in a cell of `from'. */
-static inline gex_Rank_t
-pieces_before(const struct cells_op *op, gex_Rank_t rank, gex_Rank_t from)
-{
-	if (!op->kind->src_blocks)
-		return 0;
-	return op->kind->own_piece ? rank : rank - (rank > from);
-}
-
 /* The piece for this member in a cell of another, or of its own. */
 static inline const unsigned char *
 piece_in_cell(const struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from,
               struct cells_piece piece, const unsigned char *cell)
 {
-	return cell + pieces_before(op, cells->rank, from) * piece.len_bytes;
+	const gex_Rank_t rank = cells->rank;
+
+	if (!op->kind->src_blocks)
+		return cell;
+	return cell + (op->kind->own_piece ? rank : rank - (rank > from)) * piece.len_bytes;
 }
 
 #endif

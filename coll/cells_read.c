@@ -64,19 +64,11 @@ head_taken(uint64_t head, uint64_t own)
 	return least + (((uint32_t)head - least) & CELLS_HEAD_TAKEN_MASK);
 }
 
-/* As `awaited' of the member's side. */
-static inline uint64_t
-cells_awaited(uint64_t phase, gex_Rank_t from)
+/* A member's line of the phase that is read. */
+static inline const struct psi_cell_line *
+line_of(const struct pcoll_cells *cells, gex_Rank_t from)
 {
-	return (phase + 1) << CELLS_HEAD_PHASE_AT | from;
-}
-
-static inline uint64_t
-line_head(const struct psi_cell_line *line)
-{
-	return atomic_load_explicit(&line->head,
-	                            memory_order_acquire); /* V2: acquire, from V1; V4: from V3,
-	                                                    * both in cell_publish */
+	return &cells->peers[from].cells->line[cells->taken % PSI_CELLS];
 }
 
 /* The head of a member's cell of the phase that is read; 0: it is not filled yet. */
@@ -84,11 +76,13 @@ static inline uint64_t
 cell_head(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from)
 {
 	struct peer *peer = &cells->peers[from];
-	const struct psi_cell_line *line = &peer->cells->line[cells->taken % PSI_CELLS];
-	const uint64_t head = line_head(line);
+	const struct psi_cell_line *line = line_of(cells, from);
+	const uint64_t head = atomic_load_explicit(&line->head,
+	                                           memory_order_acquire); /* V2: acquire, from V1;
+	                                           * V4: from V3, in cell_publish */
 
 	if (!head_is_of_phase(head, cells->taken)) {
-		cells->missing = cells_awaited(cells->taken, from);
+		cells->missing = (cells->taken + 1) << CELLS_HEAD_PHASE_AT | from;
 		return 0;
 	}
 	if (PSI_UNLIKELY(line->call != op->word))
@@ -102,17 +96,14 @@ cell_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from,
           struct cells_piece piece)
 {
 	const size_t bytes = piece.len_bytes * op->in_cell;
-	const struct psi_cells *theirs = cells->peers[from].cells;
 	const unsigned char *cell;
 
 	if (from == cells->rank && op->own_is_in_src) {
 		piece_take(op, from, piece, src_block(op, from) + piece.at);
 		return;
 	}
-	cell = bytes <= line_most(op->kind)
-	               ? (const unsigned char *)&theirs->line[cells->taken % PSI_CELLS] +
-	                         line_at(bytes)
-	               : pcoll_cells_room(cells, from, cells->taken);
+	cell = bytes <= line_most(op->kind) ? line_contents(line_of(cells, from), bytes)
+	                                    : pcoll_cells_room(cells, from, cells->taken);
 	piece_take(op, from, piece, piece_in_cell(cells, op, from, piece, cell));
 }
 
@@ -120,10 +111,7 @@ cell_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from,
 static bool
 cell_is_for_own(const struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from)
 {
-	const struct psi_cell_line *line =
-		&cells->peers[from].cells->line[cells->taken % PSI_CELLS];
-
-	return !op->kind->names_reader || line->named.reader == cells->rank;
+	return !op->kind->names_reader || line_of(cells, from)->named.reader == cells->rank;
 }
 
 /* False: some cell is not filled yet, or what goes by messages is not over. */
@@ -174,50 +162,33 @@ any_read(struct pcoll_cells *cells, struct cells_op *op)
 	return true;
 }
 
-/* Puts what `from' has for this member where it goes.  number: of cells that were read before. */
+/* As piece_take, for all bytes of a call in lines, which never keeps its first operand. */
 static inline void
-plain_take(const struct cells_op *op, gex_Rank_t number, gex_Rank_t from, const void *bytes)
+plain_take(const struct cells_op *op, gex_Rank_t from, const void *bytes)
 {
 	const struct pcoll_call *call = op->call;
 
-	if (!op->kind->combines)
-		piece_copy(dst_block(op, from), bytes, call->len_bytes);
-	else if (number)
+	if (piece_is_combined(op))
 		pcoll_combine(&call->reduction, bytes, call->dst, call->dst, call->len_bytes);
 	else
-		piece_copy(call->dst, bytes, call->len_bytes);
+		piece_copy(dst_block(op, from), bytes, call->len_bytes);
 }
 
-/* False: some cell is not filled yet.  Small calls feel what a loop loads anew, so what it needs of
- * the member's side is in local variables. */
+/* False: some cell is not filled yet. */
 static bool
 plain_read(struct pcoll_cells *cells, struct cells_op *op)
 {
-	const size_t len_bytes = op->call->len_bytes;
+	const struct cells_piece piece = { 0, op->call->len_bytes };
+	const size_t bytes = piece.len_bytes * pieces_in_cell(op->call, op->kind);
 	const struct reads reads = reads_of(cells, op->call->root, op->role.reads);
-	const gex_Rank_t rank = cells->rank, size = cells->size;
-	const uint64_t phase = cells->taken, word = op->word;
-	const size_t at = phase % PSI_CELLS * sizeof(struct psi_cell_line);
-	const size_t bytes_at = line_at(len_bytes * pieces_in_cell(op->call, op->kind));
-	struct peer *const peers = cells->peers;
-	gex_Rank_t number;
 
-	for (number = op->reads; number < reads.count; number++) {
-		const gex_Rank_t from = reads_rank(&reads, size, number);
-		const struct psi_cell_line *line = (const void *)(
-			(const unsigned char *)peers[from].cells->line + at);
-		const uint64_t head = line_head(line);
+	for (; op->reads < reads.count; op->reads++) {
+		const gex_Rank_t from = reads_rank(&reads, cells->size, op->reads);
+		const unsigned char *cell = line_contents(line_of(cells, from), bytes);
 
-		if (!head_is_of_phase(head, phase)) {
-			cells->missing = cells_awaited(phase, from);
-			op->reads = number;
+		if (!cell_head(cells, op, from))
 			return false;
-		}
-		if (PSI_UNLIKELY(line->call != word))
-			call_differs(cells, op, from, line->call);
-		peers[from].taken = head_taken(head, phase);
-		plain_take(op, number, from, (const unsigned char *)line + bytes_at +
-		                                     pieces_before(op, rank, from) * len_bytes);
+		plain_take(op, from, piece_in_cell(cells, op, from, piece, cell));
 	}
 	op->reads = 0;
 	return true;

@@ -90,7 +90,7 @@ count_down(uint32_t cpu, uint64_t epoch, uint32_t least)
 	return true;
 }
 
-/* Of these CPUs, and the thread's own, the one that the fewest were counted at. */
+/* The CPU with the least count, of those that are allowed and the thread's own. */
 static uint32_t
 cpu_of_fewest(const cpu_set_t *allowed, uint32_t own, uint64_t epoch)
 {

@@ -6,7 +6,7 @@
  *
  * Switch   in the code
  *   V1       cell_publish in cells_fill.c: behind what the cell is filled with
- *   V2       line_head in cells_read.c: before the cell is read
+ *   V2       cell_head in cells_read.c: before the cell is read
  *   V3       phase_pass in cells_read.c: behind the reading
  *   V4       member_taken in cells_phase.h: before the cell is filled again, or src is the client's again
  */
