@@ -10,7 +10,8 @@
  * many batches, in nanoseconds. Beside the barrier stand pthread_barrier_wait,
  * where all ranks are threads of one process, and a yield of every rank: with
  * more ranks than CPUs, each rank of a CPU gets its turn once, less than which no
- * barrier can take. The last rows are an inner loop in the manner of
+ * barrier can take. The yields of all ranks in a time give that row, since the
+ * CPUs may have unequal numbers of them. The last rows are an inner loop in the manner of
  * Apex-Map: blocks of a table at random places are added up, where none, one, two
  * or all of the loop's global variables belong to the thread.
  */
@@ -132,13 +133,6 @@ do_pthread_barrier(unsigned count)
 		pthread_barrier_wait(&of_threads);
 }
 
-static void
-do_yield(unsigned count)
-{
-	for (unsigned i = 0; i < count; i++)
-		sched_yield();
-}
-
 /* -- the inner loop -------------------------------------------------------------------------- */
 
 enum { TABLE = 1 << 15, BLOCK = 16 };
@@ -177,20 +171,23 @@ struct kind {
 	int ways;       /* messages one after the other in one operation */
 	int all;        /* ranks take part; else the others serve */
 	int threads;    /* of one process take part alone */
+	void (*measure)(double *times); /* in place of `run'; by all ranks, for rank 0 */
 };
 
+static void yields_measure(double *times);
+
 static const struct kind kinds[] = {
-	{ "short, one way", do_short, 500, 2, 0, 0 },
-	{ "medium 8 B, one way", do_medium, 500, 2, 0, 0 },
-	{ "short, in a stream", do_stream, 16 * WINDOW, 1, 0, 0 },
-	{ "put 8 B", do_put, 5000, 1, 0, 0 },
-	{ "barrier", do_barrier, 300, 1, 1, 0 },
-	{ "barrier of pthreads", do_pthread_barrier, 300, 1, 1, 1 },
-	{ "a yield of every rank, beside a barrier", do_yield, 300, 1, 1, 0 },
-	{ "inner loop, no variable of the thread", no_own, 2000, 1, 0, 0 },
-	{ "inner loop, one", one_own, 2000, 1, 0, 0 },
-	{ "inner loop, two", two_own, 2000, 1, 0, 0 },
-	{ "inner loop, all four", all_own, 2000, 1, 0, 0 },
+	{ "short, one way", do_short, 500, 2, 0, 0, NULL },
+	{ "medium 8 B, one way", do_medium, 500, 2, 0, 0, NULL },
+	{ "short, in a stream", do_stream, 16 * WINDOW, 1, 0, 0, NULL },
+	{ "put 8 B", do_put, 5000, 1, 0, 0, NULL },
+	{ "barrier", do_barrier, 300, 1, 1, 0, NULL },
+	{ "barrier of pthreads", do_pthread_barrier, 300, 1, 1, 1, NULL },
+	{ "a yield of every rank, beside a barrier", NULL, 0, 1, 1, 0, yields_measure },
+	{ "inner loop, no variable of the thread", no_own, 2000, 1, 0, 0, NULL },
+	{ "inner loop, one", one_own, 2000, 1, 0, 0, NULL },
+	{ "inner loop, two", two_own, 2000, 1, 0, 0, NULL },
+	{ "inner loop, all four", all_own, 2000, 1, 0, 0, NULL },
 };
 
 static int
@@ -202,12 +199,8 @@ times_compare(const void *a, const void *b)
 }
 
 static void
-kind_measure(const struct kind *kind)
+batches_measure(const struct kind *kind, double *times)
 {
-	double times[BATCHES];
-
-	if (kind->threads && gex_System_QueryJobSize() > 1)
-		return;
 	for (unsigned i = 0; i < BATCHES && (kind->all || self.me == 0); i++) {
 		const gasnett_tick_t start = gasnett_ticks_now();
 
@@ -215,6 +208,48 @@ kind_measure(const struct kind *kind)
 		times[i] = (double)gasnett_ticks_to_ns(gasnett_ticks_now() - start) / kind->count /
 		           kind->ways;
 	}
+}
+
+/* Yields until that time after `start'.  Returns how often. */
+static int64_t
+yields_until(gasnett_tick_t start, uint64_t until_ns)
+{
+	enum { PER_CLOCK = 8 };
+	int64_t count = 0;
+
+	for (; gasnett_ticks_to_ns(gasnett_ticks_now() - start) < until_ns; count += PER_CLOCK)
+		for (unsigned i = 0; i < PER_CLOCK; i++)
+			sched_yield();
+	return count;
+}
+
+/* In one rotation of all CPUs each rank has yielded once. */
+static void
+yields_measure(double *times)
+{
+	enum { BATCH_NS = 5000000 };
+	const gasnett_tick_t start = gasnett_ticks_now();
+	int64_t own[BATCHES], all[BATCHES];
+
+	for (unsigned i = 0; i < BATCHES; i++)
+		own[i] = yields_until(start, (i + 1) * (uint64_t)BATCH_NS);
+	gex_Event_Wait(gex_Coll_ReduceToOneNB(self.tm, 0, all, own, GEX_DT_I64, sizeof own[0],
+	                                      BATCHES, GEX_OP_ADD, NULL, NULL, 0));
+	for (unsigned i = 0; i < BATCHES && self.me == 0; i++)
+		times[i] = (double)BATCH_NS * self.ranks / (double)(all[i] ? all[i] : 1);
+}
+
+static void
+kind_measure(const struct kind *kind)
+{
+	double times[BATCHES];
+
+	if (kind->threads && gex_System_QueryJobSize() > 1)
+		return;
+	if (kind->measure)
+		kind->measure(times);
+	else
+		batches_measure(kind, times);
 	barrier();
 	if (self.me != 0)
 		return;
