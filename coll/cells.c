@@ -28,18 +28,31 @@ static struct {
 
 /* -- advancing --------------------------------------------------------------------------------- */
 
+static uint32_t
+sleeper_word(const struct pcoll_sleeper *sleeper)
+{
+	return __atomic_load_n(sleeper->word, __ATOMIC_RELAXED);
+}
+
+static __attribute__((noinline)) void
+sleepers_wake(const struct pcoll_cells *cells)
+{
+	for (gex_Rank_t i = 0; i < cells->sleeper_count; i++)
+		if (sleeper_word(&cells->sleepers[i]) & 1)
+			psi.ops->wake_peer(psi.ep->port, cells->sleepers[i].place);
+}
+
 /* Members that sleep look again.  Those of this process are woken as its other threads are. */
 static void
 cells_wake(const struct pcoll_cells *cells)
 {
-	psi_store_load_fence(); /* D4_WAKE: between V1, V3 or V13 and the look at wake words */
-	for (gex_Rank_t i = 0; i < cells->sleeper_count; i++) {
-		const struct pcoll_sleeper *sleeper = &cells->sleepers[i];
+	uint32_t words = 0;
 
-		if (PSI_UNLIKELY(!sleeper->word ||
-		                 __atomic_load_n(sleeper->word, __ATOMIC_RELAXED) & 1))
-			psi.ops->wake_peer(psi.ep->port, sleeper->place);
-	}
+	psi_store_load_fence(); /* D4_WAKE: between V1, V3 or V13 and the look at wake words */
+	for (gex_Rank_t i = 0; i < cells->sleeper_count; i++)
+		words |= sleeper_word(&cells->sleepers[i]);
+	if (PSI_UNLIKELY(words & 1))
+		sleepers_wake(cells);
 	if (psi.threaded)
 		psi_wake_own();
 }
@@ -254,6 +267,16 @@ behind_advance(void)
 
 /* -- a team's ---------------------------------------------------------------------------------- */
 
+static struct pcoll_sleeper
+sleeper_of(gex_TM_t tm, uint32_t place)
+{
+	static const uint32_t always_asleep = 1;
+	bool fence;
+	const uint32_t *word = tm->ep->ops->sleep_word(tm->ep->port, place, &fence);
+
+	return (struct pcoll_sleeper){ word ? word : &always_asleep, place };
+}
+
 static void
 peers_open(struct pcoll_cells *cells, gex_TM_t tm)
 {
@@ -265,16 +288,13 @@ peers_open(struct pcoll_cells *cells, gex_TM_t tm)
 	cells->sleeper_count = 0;
 	for (gex_Rank_t rank = 0; rank < tm->size; rank++) {
 		const uint32_t place = tm->places ? tm->places[rank] : rank;
-		bool fence;
 
 		peers[rank] = (struct peer){
 			.cells = pcoll_cells_of_member(tm, rank),
 			.is_here = psi_jobrank_of(place) == psi.boot.rank, .place = place,
 		};
 		if (!peers[rank].is_here)
-			sleepers[cells->sleeper_count++] = (struct pcoll_sleeper){
-				tm->ep->ops->sleep_word(tm->ep->port, place, &fence), place,
-			};
+			sleepers[cells->sleeper_count++] = sleeper_of(tm, place);
 	}
 	cells->peers = peers;
 	cells->sleepers = sleepers;

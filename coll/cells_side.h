@@ -84,7 +84,7 @@ struct peer {
 
 /* A member of another process, which may sleep. */
 struct pcoll_sleeper {
-	const uint32_t *word;           /* bit 0: it sleeps; NULL: not known, it is always woken */
+	const uint32_t *word;           /* bit 0: it sleeps, or it is always woken */
 	uint32_t place;
 };
 

@@ -3,6 +3,7 @@
 #define PCOLL_OPERATION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum pcoll_operation {
@@ -49,8 +50,18 @@ pcoll_what_of(uint32_t number)
 	};
 }
 
-/* The name of the client's call; "another" for what a peer says and nobody can have called
- * (pcoll_registry.c).  const: calls that nothing is wrong with do not look it up. */
-const char *pcoll_call_name(struct pcoll_what what) __attribute__((const));
+/* NULL: there is no such call (pcoll_registry.c). */
+extern const char *const pcoll_call_names[PCOLL_OPERATIONS][PCOLL_APIS];
+
+/* The name of the client's call; "another" for what a peer says and nobody can have called. */
+static inline const char *
+pcoll_call_name(struct pcoll_what what)
+{
+	const char *name = NULL;
+
+	if (what.operation < PCOLL_OPERATIONS && what.api < PCOLL_APIS)
+		name = pcoll_call_names[what.operation][what.api];
+	return name ? name : "another";
+}
 
 #endif

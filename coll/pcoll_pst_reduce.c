@@ -19,83 +19,77 @@ reduction_fill(struct pcoll_call *call, const struct pcoll_reduce_args *args)
 	call->len_bytes = args->dt_sz * args->dt_cnt;
 }
 
-/* The call, but for its root and its lists. */
-static struct pcoll_call
-reduction_call(gex_TM_t tm, enum pcoll_operation operation, const struct pcoll_reduce_args *args,
-               gex_Flags_t flags)
-{
-	struct pcoll_call call =
-		pcoll_pst_call(tm, (struct pcoll_what){ operation, PCOLL_PST }, flags, 0);
-
-	reduction_fill(&call, args);
-	return call;
-}
-
 /* All members have both vectors. */
-static struct pcoll_call
-reduce_vectors(gex_TM_t tm, enum pcoll_operation operation, const struct pcoll_reduce_args *args,
-               gex_Flags_t flags)
+static void
+reduce_vectors(struct pcoll_call *call_out, gex_TM_t tm, enum pcoll_operation operation,
+               const struct pcoll_reduce_args *args, gex_Flags_t flags)
 {
-	const struct pcoll_call call = reduction_call(tm, operation, args, flags);
+	const struct pcoll_what what = { operation, PCOLL_PST };
 
-	pcoll_check_memory(&call, pcoll_call_name(call.what));
-	return call;
+	pcoll_pst_begin(call_out, tm, what, flags, 0);
+	reduction_fill(call_out, args);
+	pcoll_check_memory(call_out, pcoll_call_name(what));
 }
 
-static struct pcoll_call
-reduce_call(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, RED, gex_Flags_t flags)
+static void
+reduce_call(struct pcoll_call *call_out, gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
+            RED, gex_Flags_t flags)
 {
 	const struct pcoll_what what = { PCOLL_REDUCE_TO_ONE, PCOLL_PST };
-	struct pcoll_call call = pcoll_pst_call(tm, what, flags, 0);
-	const bool has_dst = tm->rank == root || flags & PST_SINGLE;
-	const struct pcoll_reduce_args args = { has_dst ? dst : NULL, src, dt, dt_sz, dt_cnt, op,
-		                                user_op, user_cdata };
-	const char *name = pcoll_call_name(what);
+	struct pcoll_reduce_args args = { dst, src, dt, dt_sz, dt_cnt, op, user_op, user_cdata };
 
-	pcoll_check_root(tm, root, name);
-	reduction_fill(&call, &args);
-	call.root = root;
-	pcoll_check_memory(&call, name);
-	return call;
+	pcoll_pst_begin(call_out, tm, what, flags, 0);
+	pcoll_check_root(tm, root, pcoll_call_name(what));
+	if (tm->rank != root && !(flags & PST_SINGLE))
+		args.dst = NULL;
+	reduction_fill(call_out, &args);
+	call_out->root = root;
+	pcoll_check_memory(call_out, pcoll_call_name(what));
 }
 
 PCOLL_PST_FORMS(reduce,
                 (gex_Rank_t root, void *dst, const void *src, RED),
                 (root, dst, src, RED_PASSED))
 
-static struct pcoll_call
-allreduce_call(gex_TM_t tm, void *dst, const void *src, RED, gex_Flags_t flags)
+static void
+allreduce_call(struct pcoll_call *call_out, gex_TM_t tm, void *dst, const void *src, RED,
+               gex_Flags_t flags)
 {
-	const struct pcoll_reduce_args args = { dst, src, dt, dt_sz, dt_cnt, op, user_op,
-		                                user_cdata };
+	const struct pcoll_reduce_args args = {
+		dst, src, dt, dt_sz, dt_cnt, op, user_op, user_cdata
+	};
 
-	return reduce_vectors(tm, PCOLL_REDUCE_TO_ALL, &args, flags);
+	reduce_vectors(call_out, tm, PCOLL_REDUCE_TO_ALL, &args, flags);
 }
 
 PCOLL_PST_FORMS(allreduce,
                 (void *dst, const void *src, RED),
                 (dst, src, RED_PASSED))
 
-static struct pcoll_call
-scan_call(gex_TM_t tm, void *dst, const void *src, RED, gex_Flags_t flags)
+static void
+scan_call(struct pcoll_call *call_out, gex_TM_t tm, void *dst, const void *src, RED,
+          gex_Flags_t flags)
 {
-	const struct pcoll_reduce_args args = { dst, src, dt, dt_sz, dt_cnt, op, user_op,
-		                                user_cdata };
+	const struct pcoll_reduce_args args = {
+		dst, src, dt, dt_sz, dt_cnt, op, user_op, user_cdata
+	};
 
-	return reduce_vectors(tm, PCOLL_SCAN, &args, flags);
+	reduce_vectors(call_out, tm, PCOLL_SCAN, &args, flags);
 }
 
 PCOLL_PST_FORMS(scan,
                 (void *dst, const void *src, RED),
                 (dst, src, RED_PASSED))
 
-static struct pcoll_call
-exscan_call(gex_TM_t tm, void *dst, const void *src, RED, gex_Flags_t flags)
+static void
+exscan_call(struct pcoll_call *call_out, gex_TM_t tm, void *dst, const void *src, RED,
+            gex_Flags_t flags)
 {
-	const struct pcoll_reduce_args args = { dst, src, dt, dt_sz, dt_cnt, op, user_op,
-		                                user_cdata };
+	const struct pcoll_reduce_args args = {
+		dst, src, dt, dt_sz, dt_cnt, op, user_op, user_cdata
+	};
 
-	return reduce_vectors(tm, PCOLL_EXSCAN, &args, flags);
+	reduce_vectors(call_out, tm, PCOLL_EXSCAN, &args, flags);
 }
 
 PCOLL_PST_FORMS(exscan,
@@ -104,15 +98,15 @@ PCOLL_PST_FORMS(exscan,
 
 /* -- blocks ------------------------------------------------------------------------------------ */
 
-static struct pcoll_call
-reduce_scatter_call(gex_TM_t tm, void *dst, const void *src, RED, gex_Flags_t flags)
+static void
+reduce_scatter_call(struct pcoll_call *call_out, gex_TM_t tm, void *dst, const void *src, RED,
+                    gex_Flags_t flags)
 {
-	const struct pcoll_reduce_args args = { dst, src, dt, dt_sz, dt_cnt, op, user_op,
-		                                user_cdata };
-	const struct pcoll_call call = reduction_call(tm, PCOLL_REDUCE_SCATTER, &args, flags);
+	const struct pcoll_reduce_args args = {
+		dst, src, dt, dt_sz, dt_cnt, op, user_op, user_cdata
+	};
 
-	pcoll_check_memory(&call, pcoll_call_name(call.what));
-	return call;
+	reduce_vectors(call_out, tm, PCOLL_REDUCE_SCATTER, &args, flags);
 }
 
 PCOLL_PST_FORMS(reduce_scatter,
@@ -132,26 +126,25 @@ cnts_sum(gex_TM_t tm, const size_t *cnts, const char *name)
 	return sum;
 }
 
-static struct pcoll_call
-reduce_scatterv_call(gex_TM_t tm, void *dst, const void *src, const size_t *cnts, RED,
-                     gex_Flags_t flags)
+static void
+reduce_scatterv_call(struct pcoll_call *call_out, gex_TM_t tm, void *dst, const void *src,
+                     const size_t *cnts, RED, gex_Flags_t flags)
 {
 	const struct pcoll_reduce_args args = { dst, src, dt, dt_sz, dt_cnt, op, user_op,
 		                                user_cdata };
 	const struct pcoll_what what = { PCOLL_REDUCE_SCATTER, PCOLL_PST_LISTS };
-	struct pcoll_call call = pcoll_pst_call(tm, what, flags, 0);
 	const char *name = pcoll_call_name(what);
 	size_t sum;
 
-	reduction_fill(&call, &args);
+	pcoll_pst_begin(call_out, tm, what, flags, 0);
+	reduction_fill(call_out, &args);
 	sum = cnts_sum(tm, cnts, name);
 	if (PSI_UNLIKELY(sum != dt_cnt))
 		psi_fatal("%s: dt_cnt is %zu, and the blocks have %zu elements; pass their sum",
 		          name, dt_cnt, sum);
-	call.src_counts = (struct pcoll_counts){ .counts = cnts, .unit_bytes = dt_sz };
-	call.len_bytes = cnts[tm->rank] * dt_sz;
-	pcoll_check_memory(&call, name);
-	return call;
+	call_out->src_counts = (struct pcoll_counts){ .counts = cnts, .unit_bytes = dt_sz };
+	call_out->len_bytes = cnts[tm->rank] * dt_sz;
+	pcoll_check_memory(call_out, name);
 }
 
 PCOLL_PST_FORMS(reduce_scatterv,
@@ -167,21 +160,20 @@ value_finish(const struct pcoll_scalar *scalar)
 	memcpy(scalar->result_out, scalar->out, (size_t)scalar->out[1]);
 }
 
-static struct pcoll_call
-value_call(gex_TM_t tm, enum pcoll_operation operation, gex_DT_t dt, const void *value,
-           void *result_out, gex_Flags_t flags)
+static void
+value_call(struct pcoll_call *call_out, gex_TM_t tm, enum pcoll_operation operation, gex_DT_t dt,
+           const void *value, void *result_out, gex_Flags_t flags)
 {
-	struct pcoll_call call =
-		pcoll_pst_call(tm, (struct pcoll_what){ operation, PCOLL_PST_VALUE }, flags, 0);
+	const struct pcoll_what what = { operation, PCOLL_PST_VALUE };
 	const size_t bytes = pcoll_type_bytes(dt);
 
-	psi_check_buffer(result_out, bytes, "result_out", pcoll_call_name(call.what));
-	call.len_bytes = bytes;
-	memcpy(call.scalar.in, value, bytes);
-	call.scalar.out[1] = bytes;
-	call.scalar.result_out = result_out;
-	call.scalar.finish = value_finish;
-	return call;
+	pcoll_pst_begin(call_out, tm, what, flags, 0);
+	psi_check_buffer(result_out, bytes, "result_out", pcoll_call_name(what));
+	call_out->len_bytes = bytes;
+	memcpy(call_out->scalar.in, value, bytes);
+	call_out->scalar.out[1] = bytes;
+	call_out->scalar.result_out = result_out;
+	call_out->scalar.finish = value_finish;
 }
 
 static void
@@ -198,8 +190,9 @@ gex_Event_t
 psi_coll_bcast_value(gex_TM_t tm, gex_Rank_t root, gex_DT_t dt, const void *value, void *result_out,
                      gex_Flags_t flags)
 {
-	struct pcoll_call call = value_call(tm, PCOLL_BROADCAST, dt, value, result_out, flags);
+	struct pcoll_call call;
 
+	value_call(&call, tm, PCOLL_BROADCAST, dt, value, result_out, flags);
 	pcoll_check_root(tm, root, pcoll_call_name(call.what));
 	call.root = root;
 	return pcoll_start(&call);
@@ -209,8 +202,9 @@ gex_Event_t
 psi_coll_allreduce_value(gex_TM_t tm, gex_DT_t dt, const void *value, gex_OP_t op, void *result_out,
                          gex_Flags_t flags)
 {
-	struct pcoll_call call = value_call(tm, PCOLL_REDUCE_TO_ALL, dt, value, result_out, flags);
+	struct pcoll_call call;
 
+	value_call(&call, tm, PCOLL_REDUCE_TO_ALL, dt, value, result_out, flags);
 	value_reduce(&call, dt, op);
 	return pcoll_start(&call);
 }
@@ -219,8 +213,9 @@ gex_Event_t
 psi_coll_exscan_value(gex_TM_t tm, gex_DT_t dt, const void *value, gex_OP_t op,
                       const void *at_rank0, void *result_out, gex_Flags_t flags)
 {
-	struct pcoll_call call = value_call(tm, PCOLL_EXSCAN, dt, value, result_out, flags);
+	struct pcoll_call call;
 
+	value_call(&call, tm, PCOLL_EXSCAN, dt, value, result_out, flags);
 	value_reduce(&call, dt, op);
 	memcpy(call.scalar.out, at_rank0, call.len_bytes);
 	return pcoll_start(&call);
@@ -265,14 +260,14 @@ named_finish(const struct pcoll_scalar *scalar)
 gex_Event_t
 pst_barrier_value_nb(gex_TM_t tm, int value, int *result_out, gex_Flags_t flags)
 {
-	struct pcoll_call call = pcoll_pst_call(
-		tm, (struct pcoll_what){ PCOLL_REDUCE_TO_ALL, PCOLL_PST_BARRIER }, flags,
-		PST_BARRIER_ANONYMOUS);
+	const struct pcoll_what what = { PCOLL_REDUCE_TO_ALL, PCOLL_PST_BARRIER };
 	const struct pcoll_names names = {
 		.named = !(flags & PST_BARRIER_ANONYMOUS), .id = value,
 	};
+	struct pcoll_call call;
 
-	psi_check_buffer(result_out, sizeof *result_out, "result_out", pcoll_call_name(call.what));
+	pcoll_pst_begin(&call, tm, what, flags, PST_BARRIER_ANONYMOUS);
+	psi_check_buffer(result_out, sizeof *result_out, "result_out", pcoll_call_name(what));
 	call.len_bytes = sizeof(struct named);
 	call.reduction = (struct pcoll_reduction){
 		.elem_bytes = sizeof(struct named), .combine = named_combine,

@@ -108,55 +108,46 @@ pcoll_cells_choose(const struct pcoll_call *call)
 	return pcoll_cells_pieces(call, kind) ? kind : NULL;
 }
 
-const char *
-pcoll_call_name(struct pcoll_what what)
-{
-	static const char *const names[PCOLL_OPERATIONS][PCOLL_APIS] = {
-		[PCOLL_BARRIER] = {
-			[PCOLL_GEX] = "gex_Coll_BarrierNB", [PCOLL_PST] = "pst_barrier",
-		},
-		[PCOLL_BROADCAST] = {
-			[PCOLL_GEX] = "gex_Coll_BroadcastNB",
-			[PCOLL_LEGACY] = "gasnet_coll_broadcast", [PCOLL_PST] = "pst_bcast",
-			[PCOLL_PST_VALUE] = "pst_bcast_value",
-		},
-		[PCOLL_REDUCE_TO_ONE] = {
-			[PCOLL_GEX] = "gex_Coll_ReduceToOneNB", [PCOLL_PST] = "pst_reduce",
-		},
-		[PCOLL_REDUCE_TO_ALL] = {
-			[PCOLL_GEX] = "gex_Coll_ReduceToAllNB", [PCOLL_PST] = "pst_allreduce",
-			[PCOLL_PST_VALUE] = "pst_allreduce_value",
-			[PCOLL_PST_BARRIER] = "pst_barrier_value",
-		},
-		[PCOLL_SCATTER] = {
-			[PCOLL_LEGACY] = "gasnet_coll_scatter", [PCOLL_PST] = "pst_scatter",
-			[PCOLL_PST_LISTS] = "pst_scatterv",
-		},
-		[PCOLL_GATHER] = {
-			[PCOLL_LEGACY] = "gasnet_coll_gather", [PCOLL_PST] = "pst_gather",
-			[PCOLL_PST_LISTS] = "pst_gatherv",
-		},
-		[PCOLL_GATHER_ALL] = {
-			[PCOLL_LEGACY] = "gasnet_coll_gather_all", [PCOLL_PST] = "pst_gather_all",
-			[PCOLL_PST_LISTS] = "pst_gather_allv",
-		},
-		[PCOLL_EXCHANGE] = {
-			[PCOLL_LEGACY] = "gasnet_coll_exchange", [PCOLL_PST] = "pst_exchange",
-			[PCOLL_PST_LISTS] = "pst_exchangev",
-		},
-		[PCOLL_PERMUTE] = { [PCOLL_PST] = "pst_permute" },
-		[PCOLL_REDUCE_SCATTER] = {
-			[PCOLL_PST] = "pst_reduce_scatter",
-			[PCOLL_PST_LISTS] = "pst_reduce_scatterv",
-		},
-		[PCOLL_SCAN] = { [PCOLL_PST] = "pst_scan" },
-		[PCOLL_EXSCAN] = {
-			[PCOLL_PST] = "pst_exscan", [PCOLL_PST_VALUE] = "pst_exscan_value",
-		},
-	};
-	const char *name = NULL;
-
-	if (what.operation < PCOLL_OPERATIONS && what.api < PCOLL_APIS)
-		name = names[what.operation][what.api];
-	return name ? name : "another";
-}
+const char *const pcoll_call_names[PCOLL_OPERATIONS][PCOLL_APIS] = {
+	[PCOLL_BARRIER] = {
+		[PCOLL_GEX] = "gex_Coll_BarrierNB", [PCOLL_PST] = "pst_barrier",
+	},
+	[PCOLL_BROADCAST] = {
+		[PCOLL_GEX] = "gex_Coll_BroadcastNB",
+		[PCOLL_LEGACY] = "gasnet_coll_broadcast", [PCOLL_PST] = "pst_bcast",
+		[PCOLL_PST_VALUE] = "pst_bcast_value",
+	},
+	[PCOLL_REDUCE_TO_ONE] = {
+		[PCOLL_GEX] = "gex_Coll_ReduceToOneNB", [PCOLL_PST] = "pst_reduce",
+	},
+	[PCOLL_REDUCE_TO_ALL] = {
+		[PCOLL_GEX] = "gex_Coll_ReduceToAllNB", [PCOLL_PST] = "pst_allreduce",
+		[PCOLL_PST_VALUE] = "pst_allreduce_value",
+		[PCOLL_PST_BARRIER] = "pst_barrier_value",
+	},
+	[PCOLL_SCATTER] = {
+		[PCOLL_LEGACY] = "gasnet_coll_scatter", [PCOLL_PST] = "pst_scatter",
+		[PCOLL_PST_LISTS] = "pst_scatterv",
+	},
+	[PCOLL_GATHER] = {
+		[PCOLL_LEGACY] = "gasnet_coll_gather", [PCOLL_PST] = "pst_gather",
+		[PCOLL_PST_LISTS] = "pst_gatherv",
+	},
+	[PCOLL_GATHER_ALL] = {
+		[PCOLL_LEGACY] = "gasnet_coll_gather_all", [PCOLL_PST] = "pst_gather_all",
+		[PCOLL_PST_LISTS] = "pst_gather_allv",
+	},
+	[PCOLL_EXCHANGE] = {
+		[PCOLL_LEGACY] = "gasnet_coll_exchange", [PCOLL_PST] = "pst_exchange",
+		[PCOLL_PST_LISTS] = "pst_exchangev",
+	},
+	[PCOLL_PERMUTE] = { [PCOLL_PST] = "pst_permute" },
+	[PCOLL_REDUCE_SCATTER] = {
+		[PCOLL_PST] = "pst_reduce_scatter",
+		[PCOLL_PST_LISTS] = "pst_reduce_scatterv",
+	},
+	[PCOLL_SCAN] = { [PCOLL_PST] = "pst_scan" },
+	[PCOLL_EXSCAN] = {
+		[PCOLL_PST] = "pst_exscan", [PCOLL_PST_VALUE] = "pst_exscan_value",
+	},
+};

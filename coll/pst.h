@@ -8,13 +8,42 @@
 enum {
 	PCOLL_IN_FLAGS = PST_IN_NOSYNC | PST_IN_MYSYNC | PST_IN_ALLSYNC,
 	PCOLL_OUT_FLAGS = PST_OUT_NOSYNC | PST_OUT_MYSYNC | PST_OUT_ALLSYNC,
+	PCOLL_ADDRESS_FLAGS = PST_SINGLE | PST_LOCAL,
+	/* What all calls take. */
+	PCOLL_PST_FLAGS = PCOLL_IN_FLAGS | PCOLL_OUT_FLAGS | PCOLL_ADDRESS_FLAGS | PST_REPRODUCIBLE,
 };
 
+
+void pcoll_pst_flags_bad(gex_Flags_t flags, gex_Flags_t allowed, const char *call)
+	__attribute__((noreturn, cold));
+
 /* Checks flags; `allowed' adds to those that all calls take. */
-void pcoll_pst_check_flags(gex_Flags_t flags, gex_Flags_t allowed, const char *call);
-/* Checks team and flags, and returns a call with these. */
-struct pcoll_call pcoll_pst_call(gex_TM_t tm, struct pcoll_what what, gex_Flags_t flags,
-                                 gex_Flags_t allowed);
+static inline void
+pcoll_pst_check_flags(gex_Flags_t flags, gex_Flags_t allowed, const char *call)
+{
+	const gex_Flags_t in = flags & PCOLL_IN_FLAGS, out = flags & PCOLL_OUT_FLAGS;
+	const gex_Flags_t address = flags & PCOLL_ADDRESS_FLAGS;
+
+	if (PSI_UNLIKELY((flags & ~(allowed | PCOLL_PST_FLAGS)) || (in & (in - 1)) ||
+	                 (out & (out - 1)) || (address & (address - 1))))
+		pcoll_pst_flags_bad(flags, allowed, call);
+}
+
+/* Checks team and flags, and begins a call with these.  It is written where it stays, since small
+ * calls feel each copy. */
+static inline void
+pcoll_pst_begin(struct pcoll_call *call_out, gex_TM_t tm, struct pcoll_what what,
+                gex_Flags_t flags, gex_Flags_t allowed)
+{
+	pcoll_check_team(tm, pcoll_call_name(what));
+	pcoll_pst_check_flags(flags, allowed, pcoll_call_name(what));
+	*call_out = (struct pcoll_call){
+		.what = what, .tm = tm, .in_all = flags & PST_IN_ALLSYNC,
+		.out_all = flags & PST_OUT_ALLSYNC, .reproducible = flags & PST_REPRODUCIBLE,
+		.single = psi.checks && flags & PST_SINGLE,
+	};
+}
+
 /* Starts a call whose arguments have passed.  A call of no bytes is complete at once, and so it is
  * on all members; one with lists may have bytes elsewhere. */
 gex_Event_t pcoll_pst_start(const struct pcoll_call *call);
@@ -23,22 +52,23 @@ gex_Event_t pcoll_pst_start(const struct pcoll_call *call);
 int pcoll_plan_make(const struct pcoll_call *call, pst_plan_t *plan_out, gex_Flags_t flags);
 
 /*
- * Defines pst_X_nb and pst_X_plan from a function X_call, which checks the arguments and returns
+ * Defines pst_X_nb and pst_X_plan from a function X_call, which checks the arguments and writes
  * the call.  `typed' are the arguments with types, `plain' without; team and flags are in neither.
  */
 #define PCOLL_PST_FORMS(name, typed, plain)                                                       \
 	gex_Event_t pst_##name##_nb(gex_TM_t tm, PCOLL_PST_ARGS typed gex_Flags_t flags)          \
 	{                                                                                   \
-		const struct pcoll_call call = name##_call(tm, PCOLL_PST_ARGS plain flags);       \
+		struct pcoll_call call;                                                     \
                                                                                             \
+		name##_call(&call, tm, PCOLL_PST_ARGS plain flags);                               \
 		return pcoll_pst_start(&call);                                              \
 	}                                                                                   \
 	int pst_##name##_plan(gex_TM_t tm, PCOLL_PST_ARGS typed pst_plan_t *plan_out,             \
 	                      gex_Flags_t flags)                                            \
 	{                                                                                   \
-		const struct pcoll_call call =                                              \
-			name##_call(tm, PCOLL_PST_ARGS plain flags & ~PST_PLAN_REBIND);           \
+		struct pcoll_call call;                                                     \
                                                                                             \
+		name##_call(&call, tm, PCOLL_PST_ARGS plain flags & ~PST_PLAN_REBIND);            \
 		return pcoll_plan_make(&call, plan_out, flags);                             \
 	}
 #define PCOLL_PST_ARGS(...) __VA_ARGS__,
