@@ -77,8 +77,22 @@ steps_compute(size_t steps)
 	}
 }
 
-/* Returns the time of the rank that took longest, from a first collective on, which brings the
- * ranks together.  The last one keeps the next order away from ranks that still obey this one. */
+static void
+part_call(const struct collective *collective, enum part part, size_t bytes, size_t steps)
+{
+	gex_Event_t event = GEX_EVENT_INVALID;
+
+	if (part != COMPUTATION)
+		event = collective->start(bytes);
+	if (part != ALONE)
+		steps_compute(steps);
+	gex_Event_Wait(event);
+}
+
+/* Returns the time of the rank that took longest.  Two calls come before: a rank that begins later
+ * than another makes that one wait, and the first of them both; after a call beside a computation
+ * they are together.  The last collective keeps the next order away from ranks that still obey this
+ * one. */
 static double
 overlaps_time(unsigned count, size_t order)
 {
@@ -87,17 +101,11 @@ overlaps_time(unsigned count, size_t order)
 	const enum part part = order >> PART_SHIFT & 15;
 	double start, own, longest;
 
-	gex_Event_Wait(collective->start(bytes));
+	part_call(collective, ALONE, bytes, steps);
+	part_call(collective, part, bytes, steps);
 	start = perf_now_ns();
-	for (unsigned i = 0; i < count; i++) {
-		gex_Event_t event = GEX_EVENT_INVALID;
-
-		if (part != COMPUTATION)
-			event = collective->start(bytes);
-		if (part != ALONE)
-			steps_compute(steps);
-		gex_Event_Wait(event);
-	}
+	for (unsigned i = 0; i < count; i++)
+		part_call(collective, part, bytes, steps);
 	own = perf_now_ns() - start;
 	pst_allreduce(perf_tm, &longest, &own, GEX_DT_DBL, sizeof own, 1, GEX_OP_MAX, NULL, NULL,
 	              0);

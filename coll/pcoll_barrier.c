@@ -100,7 +100,8 @@ static bool
 phase_is_complete(struct pcoll_barrier *barrier, uint64_t phase)
 {
 	if (barrier->shm_barrier.area)
-		return pcoll_shm_barrier_complete(&barrier->shm_barrier, phase,
+		return !pcoll_shm_barrier_is_awaited(&barrier->shm_barrier, phase) &&
+		       pcoll_shm_barrier_complete(&barrier->shm_barrier, phase,
 		                                  &barrier->phase.names);
 	return pcoll_op_is_finished(barrier->op, barrier->use);
 }

@@ -286,6 +286,15 @@ wait_spin_on(struct psi_wait *wait)
 	return psi_is_crowded() ? wait_spin_crowded(wait, mode) : wait_spin_alone(wait, mode);
 }
 
+/* Does it wait for what may arrive at another endpoint than the thread's own? */
+static inline bool
+wait_is_elsewhere(const struct psi_wait *wait)
+{
+	const struct psi_reason *reason = wait->reason;
+
+	return reason && reason->ep && reason->ep != psi_pollset_bound;
+}
+
 /* One step: polls these networks, and when there is nothing looks, yields or sleeps; room_peer,
  * unless PSI_NO_PEER, wakes when it makes room. */
 static inline __attribute__((always_inline)) void
@@ -298,7 +307,7 @@ wait_for(struct psi_wait *wait, unsigned networks, uint32_t room_peer)
 		wait->phase = SLEPT;
 	}
 	delivered = networks == PSI_BOTH_NETWORKS ? poll_both() : poll_networks(networks);
-	if (psi_are_several())
+	if (psi_are_several() && wait_is_elsewhere(wait))
 		delivered += psi_pollset_poll_for(wait, networks, POLL_BUDGET);
 	if (delivered) {
 		yielding_stop(wait);
