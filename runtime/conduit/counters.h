@@ -72,6 +72,8 @@ enum psi_counter_sum { PSI_SUM, PSI_MOST };
 	X(LONGEST_WAIT_NS, "longest_wait_ns", "ns", "wait", PSI_MOST, "the longest of them")      \
 	X(CPU_MOVES, "cpu_moves", "moves", "wait", PSI_SUM,                                       \
 	  "moves of a waiting thread to a CPU with fewer of them")                                \
+	X(TURNS_ORDERED, "turns_ordered", "times", "wait", PSI_SUM,                               \
+	  "places taken in the order of ranks, in which threads of a CPU have their turns")       \
 	X(IN_SLOT, "payload_in_slot", "messages", "queue", PSI_SUM,                       \
 	  "Mediums with payload in the slot")                                             \
 	X(IN_RING, "payload_in_ring", "messages", "queue", PSI_SUM,                               \

@@ -23,6 +23,7 @@
 #include "runtime/util/topology.h"
 #include "runtime/wait/receive_thread.h"
 #include "runtime/wait/spread.h"
+#include "runtime/wait/turns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +107,7 @@ job_read_settings(void)
 	psi.hang_report_ns = psi_setting_ns(psi_setting_named("PST_HANG_REPORT"));
 	pboot_hang_after(psi.hang_report_ns);
 	psi_spread_open();
+	psi_turns_open();
 }
 
 /* What a rank tells the others of its host of the CPUs. */

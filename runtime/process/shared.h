@@ -16,7 +16,7 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 21,
+	PSI_SHARED_ABI = 22,
 	/* Blocks per rank for threads.  Most are never touched; see runtime/process/block.c. */
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8, PSI_WHERE_BYTES = 8 * PSI_WHERE_WORDS,
@@ -298,6 +298,18 @@ psi_further_is_open(const struct psi_further *further)
 		memory_order_acquire); /* E2: acquire, from E1 in psi_endpoint_memory */
 }
 
+/* Who has turns on a CPU (wait/turns.c).
+ *
+ * last    the key of the thread whose turn was last
+ * lowest  of the one that found the last descent
+ * wrong   descents that another thread found than the one before, less those that it found again
+ * asked   how often its threads were asked to take their places; asked_epoch: and when
+ * rest    epochs until they may be asked again
+ */
+struct psi_turns {
+	_Atomic uint32_t last, lowest, wrong, asked, asked_epoch, rest;
+};
+
 /* Each host of a job has one.  All in it that is counted or indexed by rank is so by host index. */
 struct psi_host_shared {
 	/* Written by the first rank of the host during init; magic last. */
@@ -320,10 +332,11 @@ struct psi_host_shared {
 	} trees;
 	/* By CPU, threads of all ranks: those that wait there by yielding (wait.c; modulo the
 	 * number of CPUs here), and those that have yielded in an epoch, of two epochs (spread.c;
-	 * of CPUs beyond nobody is counted).  Hints: a thread may have been moved since it counted
+	 * of CPUs beyond nobody is counted), and whose turn it was.  Hints: a thread may have been moved since it counted
 	 * itself. */
 	struct {
 		_Alignas(64) _Atomic int32_t yielders;
+		struct psi_turns turns;
 		_Atomic uint64_t yielded[2];
 	} cpus[PSI_SHARED_CPUS];
 	struct psi_barrier_area barriers[PSI_BARRIER_AREAS];

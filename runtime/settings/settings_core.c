@@ -130,6 +130,9 @@ static const struct psi_setting wait_rows[] = {
 	  .help = "where ranks share CPUs, one that waits on a CPU with more than its share of "
 		  "them moves to another that its affinity mask allows; the mask is narrowed for "
 		  "that, and then as before" },
+	{ .name = "PST_TURNS", .kind = PSI_SETTING_BOOL, .default_text = "1",
+	  .help = "where three ranks or more share a CPU, those that wait there take turns in the "
+		  "order of their ranks" },
 };
 
 const struct psi_setting_table psi_settings_wait = PSI_SETTING_TABLE("Waiting", wait_rows);

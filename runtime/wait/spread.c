@@ -21,6 +21,7 @@
 #include "runtime/settings/settings.h"
 
 #include "runtime/util/clock.h"
+#include "runtime/util/topology.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -183,6 +184,52 @@ psi_spread_look(struct psi_thread *thread, uint32_t cpu, uint64_t epoch)
 	thread->counted_epoch = epoch;
 	thread->counted_cpu = to;
 	return to != cpu;
+}
+
+/* The CPU with that number among those of the set, counted from 0. */
+static uint32_t
+cpu_numbered(const cpu_set_t *set, uint32_t number)
+{
+	uint32_t cpu = 0;
+
+	while (!CPU_ISSET(cpu, set) || number-- > 0)
+		cpu++;
+	return cpu;
+}
+
+/* Do all CPUs of the set share a cache?  Asked of one set, which takes time. */
+static bool
+cpus_share_cache(const cpu_set_t *set)
+{
+	static _Atomic uint32_t answer; /* 0: not known yet; 1: no; 2: yes */
+	struct psi_cpus cpus = { .bits = { 0 } };
+
+	if (!atomic_load_explicit(&answer, memory_order_relaxed)) {
+		for (uint32_t cpu = 0; cpu < PSI_CPUS_MAX && cpu < CPU_SETSIZE; cpu++)
+			if (CPU_ISSET(cpu, set))
+				cpus.bits[cpu / 64] |= (uint64_t)1 << cpu % 64;
+		atomic_store_explicit(&answer, psi_topology_cache("", &cpus) == PSI_NO_CACHE ? 1 : 2,
+		                      memory_order_relaxed);
+	}
+	return atomic_load_explicit(&answer, memory_order_relaxed) == 2;
+}
+
+bool
+psi_spread_deal(struct psi_thread *thread, uint32_t number)
+{
+	cpu_set_t allowed;
+	uint32_t to;
+
+	if (!atomic_load_explicit(&is_on, memory_order_relaxed) ||
+	    sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2 ||
+	    !cpus_share_cache(&allowed))
+		return false;
+	to = cpu_numbered(&allowed, number % (uint32_t)CPU_COUNT(&allowed));
+	if ((int)to == sched_getcpu() ||
+	    !thread_has_rested(thread, psi_now_ns() >> EPOCH_NS_LOG) || !thread_go(to, &allowed))
+		return false;
+	psi_count(psi_block()->count, PSI_COUNT_CPU_MOVES);
+	return true;
 }
 
 void

@@ -6,7 +6,7 @@
  * next process costs less than a wake-up; the wake-up of a CPU that became idle costs ten times as
  * much.
  * Only YIELDERS_PER_CPU of a CPU's waiters yield, since with more of them a turn takes longer than
- * a wake-up.  Waits that end once the other ranks have had their turn always yield: those for room
+ * a wake-up; but all do where turns have an order (turns.h).  Waits that end once the other ranks have had their turn always yield: those for room
  * in a queue, and those for events, which collectives have too.
  *
  * Nothing is lost between the last look and the sleep.  The wait first arms.  It
@@ -21,6 +21,7 @@
 #include "runtime/process/rules.h"
 #include "runtime/wait/pollset.h"
 #include "runtime/wait/spread.h"
+#include "runtime/wait/turns.h"
 #include "runtime/wait/waiting.h"
 
 #include "runtime/util/clock.h"
@@ -46,6 +47,9 @@ enum {
 	 * likely under way, and the look lasts as long as a switch; the more there are, the
 	 * likelier it is another's turn. */
 	LOOKS_BETWEEN = 128,
+	/* Where turns have an order the message is likely under way, so the look lasts as long as
+	 * two switches; and a wait that begins has just missed its turn. */
+	LOOKS_ORDERED = 16,
 	/* The same two numbers where a look is at the network too, which takes as long as a switch,
 	 * or longer. */
 	NETWORKED_PER_YIELD = 32,
@@ -133,6 +137,7 @@ int
 gasnet_AMPoll(void)
 {
 	struct psi_thread *thread;
+	int here;
 
 	psi_need_init("gasnet_AMPoll");
 	psi_rule_call("gasnet_AMPoll");
@@ -141,8 +146,9 @@ gasnet_AMPoll(void)
 		thread->empty_polls = 0;
 	} else if (++thread->empty_polls >= EMPTY_POLLS_BEFORE_YIELD) {
 		thread->empty_polls = 0;
-		psi_spread_before_yield(sched_getcpu());
-		sched_yield();
+		here = sched_getcpu();
+		psi_spread_before_yield(here);
+		psi_turns_yield(here);
 	}
 	return GASNET_OK;
 }
@@ -166,9 +172,11 @@ yielders_of(uint32_t cpu)
 static bool
 yielding_start(struct psi_wait *wait, uint16_t cpu, bool always)
 {
+	const uint32_t ranks = atomic_load_explicit(&psi.ranks_per_cpu, memory_order_relaxed);
+
 	if (atomic_fetch_add_explicit(yielders_of(cpu), 1, memory_order_relaxed) <
 	            YIELDERS_PER_CPU ||
-	    always) {
+	    always || psi_turns_are_ordered(ranks)) {
 		wait->cpu = cpu;
 		wait->phase = YIELDING;
 		return true;
@@ -249,6 +257,8 @@ wait_looks_crowded(const struct psi_wait *wait)
 
 	if (psi.networked)
 		return LOOKS_NETWORKED;
+	if (psi_turns_are_ordered(ranks))
+		return wait->phase == YIELDING ? LOOKS_ORDERED : 1;
 	if (wait->phase == YIELDING)
 		return LOOKS_BETWEEN / (ranks * ranks);
 	return ranks > 2 && wait->turns & PSI_WAIT_LOOKS_ONCE ? 1 : LOOKS_CROWDED;
@@ -271,7 +281,7 @@ wait_spin_crowded(struct psi_wait *wait, int mode)
 	else if (!wait_may_yield(wait, here))
 		return true;
 	psi_spread_before_yield(here);
-	sched_yield();
+	psi_turns_yield(here);
 	return false;
 }
 

@@ -4,6 +4,7 @@
 #include "tests/unit/main.h"
 
 #include "runtime/util/clock.h"
+#include "runtime/util/topology.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -180,6 +181,49 @@ START_TEST(off_by_a_setting)
 }
 END_TEST
 
+static bool
+cpus_share_cache(void)
+{
+	struct psi_cpus cpus = { .bits = { 0 } };
+
+	cpus.bits[cpu_a / 64] |= (uint64_t)1 << cpu_a % 64;
+	cpus.bits[cpu_b / 64] |= (uint64_t)1 << cpu_b % 64;
+	return psi_topology_cache("", &cpus) != PSI_NO_CACHE;
+}
+
+/* CPU b is the lower one. */
+START_TEST(dealt_out_by_number)
+{
+	for (uint32_t number = 0; number < THREADS && cpus_share_cache(); number++) {
+		const uint32_t other = number % 2 ? cpu_b : cpu_a;
+		cpu_set_t one;
+
+		CPU_ZERO(&one);
+		CPU_SET(other, &one);
+		ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+		ck_assert_int_eq(sched_setaffinity(0, sizeof allowed, &allowed), 0);
+		threads[number].moved_epoch = 0;
+		ck_assert(psi_spread_deal(&threads[number], number) ||
+		          sched_getcpu() != (int)other);
+		ck_assert(!psi_spread_deal(&threads[number], number));
+		expect_allowed(&allowed);
+	}
+}
+END_TEST
+
+START_TEST(who_may_not_go_is_not_dealt_out)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu_a, &one);
+	ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+	ck_assert(!psi_spread_deal(&threads[0], 0));
+	expect_allowed(&one);
+	ck_assert_int_eq(sched_setaffinity(0, sizeof allowed, &allowed), 0);
+}
+END_TEST
+
 enum { STAYED, MOVED, FAILED };
 
 /* A process starts on one CPU, as all of its kind, and yields for a while.  Has it moved? */
@@ -238,6 +282,8 @@ main(void)
 	tcase_add_test(tests, others_are_as_full);
 	tcase_add_test(tests, bound_ones_stay);
 	tcase_add_test(tests, one_that_is_moved_back_rests);
+	tcase_add_test(tests, dealt_out_by_number);
+	tcase_add_test(tests, who_may_not_go_is_not_dealt_out);
 	tcase_add_test(tests, late_counts_overwrite_nothing);
 	tcase_add_test(tests, off_by_a_setting);
 	tcase_add_test(tests, a_crowd_spreads);

@@ -1,0 +1,34 @@
+/*
+ * Waiters that yield on a CPU have their turns in the order of their ranks (turns.c).
+ */
+#ifndef PSI_TURNS_H
+#define PSI_TURNS_H
+
+#include "runtime/process/thread.h"
+
+/* Ranks of a CPU.  Two have no order; with more than eight, a turn that comes too early costs more
+ * than the order gains. */
+enum { PSI_TURNS_LEAST = 3, PSI_TURNS_MOST = 8 };
+
+extern _Atomic bool psi_turns_on;
+
+/* Do turns have an order?  Then who has a turn is likely the next to be sent something, and all
+ * yield rather than sleep. */
+static inline bool
+psi_turns_are_ordered(uint32_t ranks_per_cpu)
+{
+	return ranks_per_cpu >= PSI_TURNS_LEAST && ranks_per_cpu <= PSI_TURNS_MOST &&
+	       !psi.networked && atomic_load_explicit(&psi_turns_on, memory_order_relaxed);
+}
+
+/* Reads PST_TURNS.  Called once, by job_open. */
+void psi_turns_open(void);
+
+/* Yields.  The calling thread is on that CPU; negative: that is not known.  Any thread that may
+ * call the library. */
+void psi_turns_yield(int cpu);
+
+/* The thread has a turn on the CPU: notes that.  Returns true if it is to take its place. */
+bool psi_turns_note(struct psi_thread *thread, uint32_t cpu);
+
+#endif
