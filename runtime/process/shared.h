@@ -332,8 +332,8 @@ struct psi_host_shared {
 	} trees;
 	/* By CPU, threads of all ranks: those that wait there by yielding (wait.c; modulo the
 	 * number of CPUs here), and those that have yielded in an epoch, of two epochs (spread.c;
-	 * of CPUs beyond nobody is counted), and whose turn it was.  Hints: a thread may have been moved since it counted
-	 * itself. */
+	 * of CPUs beyond nobody is counted), and whose turn it was.  Hints: a thread may have been
+	 * moved since it counted itself. */
 	struct {
 		_Alignas(64) _Atomic int32_t yielders;
 		struct psi_turns turns;

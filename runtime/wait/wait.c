@@ -6,8 +6,9 @@
  * next process costs less than a wake-up; the wake-up of a CPU that became idle costs ten times as
  * much.
  * Only YIELDERS_PER_CPU of a CPU's waiters yield, since with more of them a turn takes longer than
- * a wake-up; but all do where turns have an order (turns.h).  Waits that end once the other ranks have had their turn always yield: those for room
- * in a queue, and those for events, which collectives have too.
+ * a wake-up; but all do where turns have an order (turns.h).  Waits that end once the other ranks
+ * have had their turn always yield: those for room in a queue, and those for events, which
+ * collectives have too.
  *
  * Nothing is lost between the last look and the sleep.  The wait first arms.  It
  * then runs the progress functions and returns once more to its caller, so that both look again.
