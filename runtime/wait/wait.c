@@ -48,8 +48,8 @@ enum {
 	 * likely under way, and the look lasts as long as a switch; the more there are, the
 	 * likelier it is another's turn. */
 	LOOKS_BETWEEN = 128,
-	/* Where turns have an order the message is likely under way, so the look lasts as long as
-	 * two switches; and a wait that begins has just missed its turn. */
+	/* Where turns have an order, a message is likely under way, so the look lasts as long as
+	 * two switches.  A wait that begins, or is for all ranks, looks once. */
 	LOOKS_ORDERED = 16,
 	/* The same two numbers where a look is at the network too, which takes as long as a switch,
 	 * or longer. */
@@ -259,7 +259,9 @@ wait_looks_crowded(const struct psi_wait *wait)
 	if (psi.networked)
 		return LOOKS_NETWORKED;
 	if (psi_turns_are_ordered(ranks))
-		return wait->phase == YIELDING ? LOOKS_ORDERED : 1;
+		return wait->phase == YIELDING && !(wait->turns & PSI_WAIT_LOOKS_ONCE)
+		               ? LOOKS_ORDERED
+		               : 1;
 	if (wait->phase == YIELDING)
 		return LOOKS_BETWEEN / (ranks * ranks);
 	return ranks > 2 && wait->turns & PSI_WAIT_LOOKS_ONCE ? 1 : LOOKS_CROWDED;
