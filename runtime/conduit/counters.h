@@ -71,9 +71,9 @@ enum psi_counter_sum { PSI_SUM, PSI_MOST };
 	X(WAITED_NS, "waited_ns", "ns", "wait", PSI_SUM, "time of these waits")                   \
 	X(LONGEST_WAIT_NS, "longest_wait_ns", "ns", "wait", PSI_MOST, "the longest of them")      \
 	X(CPU_MOVES, "cpu_moves", "moves", "wait", PSI_SUM,                                       \
-	  "moves of a waiting thread to a CPU with fewer of them")                                \
+	  "moves of a waiting thread to another CPU")                                \
 	X(TURNS_ORDERED, "turns_ordered", "times", "wait", PSI_SUM,                               \
-	  "places taken in the order of ranks, in which threads of a CPU have their turns")       \
+	  "positions taken in the order of ranks, in which a CPU's waiters have their turns")       \
 	X(IN_SLOT, "payload_in_slot", "messages", "queue", PSI_SUM,                       \
 	  "Mediums with payload in the slot")                                             \
 	X(IN_RING, "payload_in_ring", "messages", "queue", PSI_SUM,                               \

@@ -183,6 +183,8 @@ job_know_cpus(void)
 	}
 	psi.crowded = psi_topology_crowded(&topology, sets, here, me);
 	psi.sharers = psi_topology_sharers(&topology, sets, here, me, &psi.sharers_cpus);
+	for (uint32_t i = 0; i < me; i++)
+		psi.alike_before += memcmp(&sets[i], &sets[me], sizeof sets[i]) == 0;
 	psi_threads_note_crowd();
 	if (here >= CACHES_LEAST)
 		job_know_caches(all, sets);

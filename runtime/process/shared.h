@@ -298,16 +298,16 @@ psi_further_is_open(const struct psi_further *further)
 		memory_order_acquire); /* E2: acquire, from E1 in psi_endpoint_memory */
 }
 
-/* Who has turns on a CPU (wait/turns.c).
+/* Turns on a CPU (wait/turns.c).
  *
- * last    the key of the thread whose turn was last
- * lowest  of the one that found the last descent
- * wrong   descents that another thread found than the one before, less those that it found again
- * asked   how often its threads were asked to take their places; asked_epoch: and when
- * rest    epochs until they may be asked again
+ * last      the key of the thread that had the last turn
+ * lowest    the key at which the order descended last
+ * descents  how often that was another key than the time before, less the times it was the same
+ * asked     how often threads were asked to take their positions; asked_epoch: and when
+ * rest      epochs until they may be asked again
  */
 struct psi_turns {
-	_Atomic uint32_t last, lowest, wrong, asked, asked_epoch, rest;
+	_Atomic uint32_t last, lowest, descents, asked, asked_epoch, rest;
 };
 
 /* Each host of a job has one.  All in it that is counted or indexed by rank is so by host index. */

@@ -41,11 +41,10 @@ struct psi_thread {
 	uint64_t counted_epoch;                 /* (runtime/wait/spread.h) */
 	uint64_t moved_epoch, rest_epochs;      /* when it moved last, and when it may again */
 	struct {
-		uint32_t epoch, cpu, asked;     /* when, where and at which request it took its
-		                                 * place last (wait/turns.c) */
-		uint32_t looks;                 /* whether it came there */
-		uint64_t sleeps;                /* how often it had slept then */
-	} place;
+		uint32_t epoch, cpu_and_1, asked;       /* when, where and at which request it took
+		                                         * its position last (wait/turns.c) */
+		uint64_t sleeps;                        /* how often it had slept then */
+	} position;
 	gex_EP_t bound;                         /* the endpoint that it polls (pollset.c) */
 	unsigned polls;                         /* of it, where there are several */
 	struct psi_armed armed[PSI_ARMED_WAITS];

@@ -222,7 +222,7 @@ psi_spread_deal(struct psi_thread *thread, uint32_t number)
 
 	if (!atomic_load_explicit(&is_on, memory_order_relaxed) ||
 	    sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2 ||
-	    !cpus_share_cache(&allowed))
+	    (uint32_t)CPU_COUNT(&allowed) != psi.sharers_cpus || !cpus_share_cache(&allowed))
 		return false;
 	to = cpu_numbered(&allowed, number % (uint32_t)CPU_COUNT(&allowed));
 	if ((int)to == sched_getcpu() ||

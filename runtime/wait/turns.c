@@ -4,24 +4,24 @@
  * A rank most often waits for the one before it: in a ring, in a pipeline, where roots take turns.
  * The kernel lets those that yield on a CPU run one after the other, in an order that chance has
  * made, and that stays.  With four ranks of a CPU, a message to the next rank waits for one or two
- * turns by the middle.  In the order of ranks the next rank has the next turn, and where ranks are
+ * turns by the middle.  In the order of ranks the next rank has the next turn.  Where ranks are
  * dealt out to the CPUs one by one, it has it at the same time on another CPU (docs/performance.md,
  * Turns in the order of ranks).
  *
- * A thread takes its place by its virtual time (virtual_time.h).  All that yield advance by one
+ * A thread takes its position by its virtual time (virtual_time.h).  All that yield advance by one
  * slice in each turn, so their order is that of their virtual times modulo a slice.  Rank i of n
- * makes that i / n of a slice, and goes to the CPU that is dealt out to it.
+ * makes that i / n of a slice.
  *
- * A thread that has slept, or is on another CPU, has lost its place.  One that has computed has
+ * A thread that has slept, or is on another CPU, has lost its position.  One that has computed has
  * lost it too, and does not know.  So each thread notes its rank in a word of its CPU, and finds
- * whose turn was before.  A rank that is lower than that is a descent; in the right order only the
- * lowest rank of the CPU finds any.  Where others do again and again, all are asked to take their
- * places.
+ * the rank that had the turn before.  Where that is higher than its own, the order descends.  In
+ * the right order it descends at the lowest rank of the CPU alone.  Where it descends at others too
+ * for a while, all are asked to take their positions.
  *
- * A place costs 5 us, so a thread takes one at most once in 8 ms.  It looks whether the first
- * ones came about; if not, the kernel orders turns otherwise, and no more are taken.
+ * To take a position costs 5 us, so a thread does it at most once in 8 ms.  At first it looks
+ * whether it came there.  If most do not, the kernel orders turns otherwise, and all that is left.
  *
- * All of it is relaxed: words of a CPU are hints, and a wrong one costs a place.
+ * All of it is relaxed: words of a CPU are hints, and a wrong one costs a position.
  */
 #include "runtime/wait/turns.h"
 
@@ -32,39 +32,17 @@
 
 #include "runtime/util/clock.h"
 
+#include "penstock_threads.h"
+
 #include <sched.h>
 
 enum {
-	EPOCH_NS_LOG = 23,              /* 8 ms */
-	WRONG_MOST = 16,                /* descents that not always the same rank finds */
+	DESCENTS_MOST = 16,             /* at other ranks than the one before */
 	RESTS_TO_FORGET = 8, REST_MOST = 16,    /* in epochs, from one request to the next */
-	LOOKS_AT_PLACES = 3,
+	LOOKS_LEAST = 16, LOOKS_MOST = 64,      /* of a process, whether threads came there */
 };
 
-_Atomic bool psi_turns_on;
-
-void
-psi_turns_open(void)
-{
-	atomic_store_explicit(&psi_turns_on, psi_setting_bool(psi_setting_named("PST_TURNS")),
-	                      memory_order_relaxed);
-}
-
-/* -- the order --------------------------------------------------------------------------------- */
-
-/* Of the thread's endpoint.  Threads that are ranks of one process have one each. */
-static uint32_t
-index_of(const struct psi_thread *thread)
-{
-	return thread->bound ? thread->bound->index : 0;
-}
-
-/* By this the threads of a host have their order. */
-static uint32_t
-key_of(const struct psi_thread *thread)
-{
-	return psi.host_index[psi.boot.rank] * GASNET_MAXEPS + index_of(thread);
-}
+_Atomic unsigned psi_turns_state;
 
 static uint32_t
 word_get(const _Atomic uint32_t *word)
@@ -78,21 +56,59 @@ word_set(_Atomic uint32_t *word, uint32_t value)
 	atomic_store_explicit(word, value, memory_order_relaxed);
 }
 
+static void
+state_set(enum psi_turns_state state)
+{
+	atomic_store_explicit(&psi_turns_state, state, memory_order_relaxed);
+}
+
+void
+psi_turns_open(void)
+{
+	state_set(psi_setting_bool(psi_setting_named("PST_TURNS")) ? PSI_TURNS_TRIED
+	                                                           : PSI_TURNS_OFF);
+}
+
+/* -- which threads ----------------------------------------------------------------------------- */
+
+/* Is the thread a rank?  Several threads of one rank have no order among them. */
+static bool
+thread_is_rank(const struct psi_thread *thread)
+{
+	return thread->bound ? word_get(&thread->bound->threads) == 1 : !psi.threaded;
+}
+
+/* Threads that are ranks of one process have an endpoint each. */
+static uint32_t
+thread_index(const struct psi_thread *thread)
+{
+	return thread->bound ? thread->bound->index : 0;
+}
+
+/* The order of a host's threads is that of their keys. */
+static uint32_t
+thread_key(const struct psi_thread *thread)
+{
+	return psi.host_index[psi.boot.rank] * GASNET_MAXEPS + thread_index(thread);
+}
+
+/* -- the order --------------------------------------------------------------------------------- */
+
 static uint32_t
 epoch_now(void)
 {
-	return (uint32_t)(psi_now_ns() >> EPOCH_NS_LOG);
+	return (uint32_t)(psi_now_ns() >> PSI_TURNS_EPOCH_NS_LOG);
 }
 
-/* Several ranks find descents.  Asks for places, unless that was done a short time ago: each rest
- * is twice as long as the one before, until an order lasts. */
+/* Asks for positions, unless that was done a short time ago: each rest is twice as long as the one
+ * before, until an order lasts. */
 static __attribute__((noinline)) void
 order_ask(struct psi_turns *turns)
 {
 	const uint32_t now = epoch_now(), rest = word_get(&turns->rest);
 	const uint32_t since = now - word_get(&turns->asked_epoch);
 
-	word_set(&turns->wrong, 0);
+	word_set(&turns->descents, 0);
 	if (since < rest)
 		return;
 	if (since >= rest * RESTS_TO_FORGET)
@@ -103,24 +119,22 @@ order_ask(struct psi_turns *turns)
 	word_set(&turns->asked, word_get(&turns->asked) + 1);
 }
 
-/* The thread with this key is lower than the one before it. */
+/* The order descends at this key. */
 static void
 descent_note(struct psi_turns *turns, uint32_t key)
 {
-	const uint32_t wrong = word_get(&turns->wrong);
+	const uint32_t descents = word_get(&turns->descents);
 
 	if (PSI_LIKELY(word_get(&turns->lowest) == key)) {
-		if (PSI_UNLIKELY(wrong))
-			word_set(&turns->wrong, wrong - 1);
+		if (PSI_UNLIKELY(descents))
+			word_set(&turns->descents, descents - 1);
 		return;
 	}
 	word_set(&turns->lowest, key);
-	word_set(&turns->wrong, wrong + 1);
-	if (wrong + 1 >= WRONG_MOST)
+	word_set(&turns->descents, descents + 1);
+	if (descents + 1 >= DESCENTS_MOST)
 		order_ask(turns);
 }
-
-/* -- a place ----------------------------------------------------------------------------------- */
 
 static uint64_t
 thread_sleeps(void)
@@ -128,18 +142,18 @@ thread_sleeps(void)
 	return psi_block()->count[PSI_COUNT_SLEEPS];
 }
 
-/* The thread has lost its place, or is asked to take it.  Is it time to? */
+/* The thread has lost its position, or is asked to take it.  Is it time to? */
 static __attribute__((noinline)) bool
-place_is_due(struct psi_thread *thread, uint32_t cpu, uint32_t asked)
+position_is_due(struct psi_thread *thread, uint32_t cpu, uint32_t asked)
 {
 	const uint32_t now = epoch_now();
 
-	if (thread->place.epoch == now)
+	if (thread->position.epoch == now)
 		return false;
-	thread->place.epoch = now;
-	thread->place.cpu = cpu;
-	thread->place.asked = asked;
-	thread->place.sleeps = thread_sleeps();
+	thread->position.epoch = now;
+	thread->position.cpu_and_1 = cpu + 1;
+	thread->position.asked = asked;
+	thread->position.sleeps = thread_sleeps();
 	return true;
 }
 
@@ -147,65 +161,102 @@ bool
 psi_turns_note(struct psi_thread *thread, uint32_t cpu)
 {
 	struct psi_turns *turns = &psi.shared->cpus[cpu].turns;
-	const uint32_t key = key_of(thread);
+	const uint32_t key = thread_key(thread);
 	uint32_t asked;
 
 	if (PSI_UNLIKELY(word_get(&turns->last) > key))
 		descent_note(turns, key);
 	word_set(&turns->last, key);
 	asked = word_get(&turns->asked);
-	return PSI_UNLIKELY(thread->place.asked != asked || thread->place.cpu != cpu ||
-	                    thread->place.sleeps != thread_sleeps()) &&
-	       place_is_due(thread, cpu, asked);
+	return PSI_UNLIKELY(thread->position.asked != asked ||
+	                    thread->position.cpu_and_1 != cpu + 1 ||
+	                    thread->position.sleeps != thread_sleeps()) &&
+	       position_is_due(thread, cpu, asked);
 }
 
-/* How far is it from the one to the other, where a slice on is the same place? */
-static uint64_t
-way_to(uint64_t place, const struct psi_virtual_time *time)
+/* -- a position -------------------------------------------------------------------------------- */
+
+/* What the looks of this process found. */
+static _Atomic uint32_t looks_right, looks_wrong, looks_still;
+
+static void
+count_up(_Atomic uint32_t *count)
 {
-	return (place + time->slice - time->now % time->slice) % time->slice;
+	atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
 }
 
-/* Has it come there? */
-static bool
-place_is_taken(uint64_t place)
+/* Looks whether the thread came to its position, after one more yield.  A yield does not advance a
+ * thread that is alone on its CPU, so that tells nothing, but where it is always so. */
+static void
+position_look(const struct psi_virtual_time *before, uint64_t position)
 {
-	struct psi_virtual_time time;
-	uint64_t way;
+	struct psi_virtual_time now;
+	uint64_t off;
 
 	sched_yield();
-	if (!psi_virtual_time_read(&time))
-		return false;
-	way = way_to(place, &time);
-	return way < time.slice / 8 || way > time.slice - time.slice / 8;
+	if (psi_virtual_time_read(&now) != PSI_VIRTUAL_KNOWN)
+		return;
+	off = (now.now + now.slice - position) % now.slice;
+	if (now.now - before->now < now.slice) {
+		count_up(&looks_still);
+	} else if (off < now.slice / 8 || off > now.slice - now.slice / 8) {
+		count_up(&looks_right);
+		state_set(PSI_TURNS_ORDERED);
+	} else {
+		count_up(&looks_wrong);
+	}
+	if ((word_get(&looks_wrong) >= LOOKS_LEAST &&
+	     word_get(&looks_right) < 2 * word_get(&looks_wrong)) ||
+	    (word_get(&looks_still) >= LOOKS_MOST && !word_get(&looks_right)))
+		state_set(PSI_TURNS_OFF);
 }
 
-/* Yields.  False: the kernel does not let threads take places. */
-static bool
-place_take(struct psi_thread *thread)
+/* Behind the slice's begin: its share by the order of keys. */
+static uint64_t
+position_of(const struct psi_thread *thread, uint64_t slice)
 {
-	static _Atomic uint32_t missed;
-	struct psi_virtual_time time;
-	const uint32_t process = psi.host_index[psi.boot.rank], index = index_of(thread);
-	const uint32_t endpoints = psi_ep_count() ? psi_ep_count() : 1;
-	uint64_t place;
+	const uint64_t endpoints = psi_ep_count() ? psi_ep_count() : 1;
 
-	if (psi_spread_deal(thread, process + index)) {
-		thread->place.epoch--;  /* it takes its place there */
+	return slice * (psi.host_index[psi.boot.rank] * endpoints + thread_index(thread)) /
+	       (psi.shared->size * endpoints);
+}
+
+/* Is the thread to go to another CPU first?  That is asked once it is known that positions work. */
+static bool
+thread_is_dealt(struct psi_thread *thread)
+{
+	return word_get(&looks_right) &&
+	       psi_spread_deal(thread, psi.alike_before * (uint32_t)pst_ranks_per_process() +
+	                                       thread_index(thread));
+}
+
+/* Yields. */
+static void
+position_take(struct psi_thread *thread)
+{
+	struct psi_virtual_time time;
+	const enum psi_virtual known = psi_virtual_time_read(&time);
+	const bool looks = word_get(&looks_right) + word_get(&looks_wrong) < LOOKS_MOST;
+	uint64_t position;
+
+	if (known == PSI_VIRTUAL_NEVER)
+		state_set(PSI_TURNS_OFF);
+	if (known != PSI_VIRTUAL_KNOWN || thread_is_dealt(thread)) {
 		sched_yield();
-		return true;
+		return;
 	}
-	if (!psi_virtual_time_read(&time))
-		return false;
-	place = time.slice * (process * endpoints + index) / (psi.shared->size * endpoints);
-	if (!psi_virtual_time_yield(&time, way_to(place, &time)))
-		return false;
+	position = position_of(thread, time.slice);
+	if (!psi_virtual_time_yield(&time, (position + time.slice - time.now % time.slice) %
+	                                           time.slice)) {
+		state_set(PSI_TURNS_OFF);
+		return;
+	}
 	psi_count(psi_block()->count, PSI_COUNT_TURNS_ORDERED);
-	if (thread->place.looks == LOOKS_AT_PLACES)
-		return true;
-	thread->place.looks++;
-	return place_is_taken(place) ||
-	       atomic_fetch_add_explicit(&missed, 1, memory_order_relaxed) + 1 < LOOKS_AT_PLACES;
+	if (!looks)
+		return;
+	if (!word_get(&looks_right))
+		thread->position.cpu_and_1 = 0;         /* once more, to be dealt */
+	position_look(&time, position);
 }
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -214,13 +265,11 @@ void
 psi_turns_yield(int cpu)
 {
 	struct psi_thread *thread = psi_thread_known();
-	const uint32_t ranks = atomic_load_explicit(&psi.ranks_per_cpu, memory_order_relaxed);
+	const uint32_t ranks = word_get(&psi.ranks_per_cpu);
 
-	if (psi_turns_are_ordered(ranks) && thread && cpu >= 0 && cpu < PSI_SHARED_CPUS &&
-	    psi_turns_note(thread, (uint32_t)cpu)) {
-		if (!place_take(thread))
-			atomic_store_explicit(&psi_turns_on, false, memory_order_relaxed);
-		return;
-	}
-	sched_yield();
+	if (psi_turns_have_state(PSI_TURNS_TRIED, ranks) && thread && cpu >= 0 && cpu < PSI_SHARED_CPUS &&
+	    thread_is_rank(thread) && psi_turns_note(thread, (uint32_t)cpu))
+		position_take(thread);
+	else
+		sched_yield();
 }

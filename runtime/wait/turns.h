@@ -10,15 +10,28 @@
  * than the order gains. */
 enum { PSI_TURNS_LEAST = 3, PSI_TURNS_MOST = 8 };
 
-extern _Atomic bool psi_turns_on;
+/* A thread takes its position at most once in an epoch of 8 ms. */
+enum { PSI_TURNS_EPOCH_NS_LOG = 23 };
+
+/* PST_TURNS=0, or the kernel does not do it; nobody knows yet; a thread of this process came to its
+ * position. */
+enum psi_turns_state { PSI_TURNS_OFF, PSI_TURNS_TRIED, PSI_TURNS_ORDERED };
+extern _Atomic unsigned psi_turns_state;
+
+static inline bool
+psi_turns_have_state(enum psi_turns_state least, uint32_t ranks_per_cpu)
+{
+	return ranks_per_cpu >= PSI_TURNS_LEAST && ranks_per_cpu <= PSI_TURNS_MOST &&
+	       !psi.networked &&
+	       atomic_load_explicit(&psi_turns_state, memory_order_relaxed) >= least;
+}
 
 /* Do turns have an order?  Then who has a turn is likely the next to be sent something, and all
  * yield rather than sleep. */
 static inline bool
 psi_turns_are_ordered(uint32_t ranks_per_cpu)
 {
-	return ranks_per_cpu >= PSI_TURNS_LEAST && ranks_per_cpu <= PSI_TURNS_MOST &&
-	       !psi.networked && atomic_load_explicit(&psi_turns_on, memory_order_relaxed);
+	return psi_turns_have_state(PSI_TURNS_ORDERED, ranks_per_cpu);
 }
 
 /* Reads PST_TURNS.  Called once, by job_open. */
@@ -28,7 +41,7 @@ void psi_turns_open(void);
  * call the library. */
 void psi_turns_yield(int cpu);
 
-/* The thread has a turn on the CPU: notes that.  Returns true if it is to take its place. */
+/* The thread has a turn on the CPU: notes that.  Returns true if it is to take its position. */
 bool psi_turns_note(struct psi_thread *thread, uint32_t cpu);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The place of a thread among those that yield on its CPU: what Linux keeps of it, and how to
- * change it (virtual_time.c).
+ * What Linux keeps of the order in which threads that yield run, and how a thread changes its own
+ * (virtual_time.c).
  */
 #ifndef PSI_VIRTUAL_TIME_H
 #define PSI_VIRTUAL_TIME_H
@@ -8,17 +8,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The calling thread's virtual time, and its slice, by which a yield advances it; in ns of that
- * time. */
+/* Of the calling thread, in ns of that time: now, and its slice, by which a yield advances it. */
 struct psi_virtual_time {
 	uint64_t now, slice;
 };
 
-/* False: this kernel does not tell, or the thread is not scheduled so. */
-bool psi_virtual_time_read(struct psi_virtual_time *out);
+enum psi_virtual {
+	PSI_VIRTUAL_KNOWN,
+	PSI_VIRTUAL_LATER,              /* it cannot be read just now */
+	PSI_VIRTUAL_NEVER,              /* this kernel does not tell, or the thread has none */
+};
 
-/* Yields, and advances the virtual time by so much more than a slice; less than one.  False: this
- * kernel has no such slices, or does not let the thread have one. */
+enum psi_virtual psi_virtual_time_read(struct psi_virtual_time *out);
+
+/* Yields, and advances the time by so much more than a slice; `more' is less than one.  False: this
+ * kernel has no such slices, or does not let the thread have one; it may have yielded. */
 bool psi_virtual_time_yield(const struct psi_virtual_time *time, uint64_t more);
 
 #endif

@@ -51,8 +51,8 @@ enum {
 	/* Where turns have an order, a message is likely under way, so the look lasts as long as
 	 * two switches.  A wait that begins, or is for all ranks, looks once. */
 	LOOKS_ORDERED = 16,
-	/* The same two numbers where a look is at the network too, which takes as long as a switch,
-	 * or longer. */
+	/* Where a look is at the network too, which takes as long as a switch, or longer: in place
+	 * of LOOKS_PER_YIELD, and between two yields. */
 	NETWORKED_PER_YIELD = 32,
 	LOOKS_NETWORKED = 1,
 	YIELDS_ALONE = 2,

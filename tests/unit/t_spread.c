@@ -52,6 +52,7 @@ begin(void)
 	memset(threads, 0, sizeof threads);
 	psi_block()->count[PSI_COUNT_CPU_MOVES] = 0;
 	psi.ranks_per_cpu = SHARE;
+	psi.sharers_cpus = 2;
 	psi_spread_open();
 	(void)psi_thread_self();
 	ck_assert_int_eq(sched_setaffinity(0, sizeof allowed, &allowed), 0);
@@ -214,6 +215,9 @@ END_TEST
 START_TEST(who_may_not_go_is_not_dealt_out)
 {
 	cpu_set_t one;
+
+	psi.sharers_cpus = 1;           /* a quota */
+	ck_assert(!psi_spread_deal(&threads[0], 0) && !psi_spread_deal(&threads[0], 1));
 
 	CPU_ZERO(&one);
 	CPU_SET(cpu_a, &one);

@@ -1,5 +1,6 @@
-/* When threads that yield take their places in the order of ranks, and that they come there. */
+/* When threads that yield take their positions in the order of ranks, and that they come there. */
 #include "runtime/wait/turns.h"
+#include "runtime/wait/virtual_time.h"
 
 #include "tests/unit/main.h"
 
@@ -10,11 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CPU = 3, OTHER_CPU = 4, THREADS = 4, ROTATIONS = 100 };
+enum { CPU = 0, OTHER_CPU = 4, THREADS = 4, ROTATIONS = 100 };
 
 static struct psi_thread threads[THREADS];
 static uint32_t host_index[1], host_of[1];
@@ -56,7 +58,7 @@ static const unsigned in_order[THREADS] = { 0, 1, 2, 3 }, out_of_order[THREADS] 
 
 static uint32_t asked(void) { return psi.shared->cpus[CPU].turns.asked; }
 
-START_TEST(all_take_a_first_place)
+START_TEST(all_take_a_first_position)
 {
 	for (unsigned i = 0; i < THREADS; i++)
 		ck_assert(turn(i));
@@ -77,8 +79,8 @@ START_TEST(out_of_order_all_are_asked)
 	rotate(out_of_order, ROTATIONS);
 	ck_assert_uint_ge(asked(), 1);
 	for (unsigned i = 0; i < THREADS; i++) {
-		threads[i].place.epoch = 0;
-		threads[i].place.asked = 0;
+		threads[i].position.epoch = 0;
+		threads[i].position.asked = 0;
 		ck_assert(turn(i));
 	}
 }
@@ -94,45 +96,63 @@ START_TEST(a_short_disorder_asks_for_nothing)
 }
 END_TEST
 
+/* The rest doubles while the order does not last, and is short again when it has lasted. */
 START_TEST(requests_rest)
 {
-	enum { EPOCH_NS = 1 << 23 };
-	const uint64_t start = psi_now_ns();
+	struct psi_turns *turns = &psi.shared->cpus[CPU].turns;
 
-	rotate(out_of_order, ROTATIONS * ROTATIONS);
-	ck_assert_uint_le(asked(), 2 + (psi_now_ns() - start) / EPOCH_NS);
+	for (uint32_t rest = 1; rest <= 16; rest *= 2) {
+		turns->asked_epoch -= rest == 1 ? 1000 : rest;
+		rotate(out_of_order, ROTATIONS);
+		ck_assert_uint_ge(turns->rest, rest);
+	}
+	turns->asked_epoch -= 16;
+	rotate(out_of_order, ROTATIONS);
+	ck_assert_uint_eq(turns->rest, 16);
+	turns->asked_epoch -= 1000;
+	rotate(out_of_order, 16);
+	ck_assert_uint_eq(turns->rest, 1);
 }
 END_TEST
 
 /* But not twice in an epoch. */
-START_TEST(who_loses_its_place_takes_it)
+START_TEST(who_loses_its_position_takes_it)
 {
+	uint32_t epoch;
+
 	rotate(in_order, 1);
-	threads[1].place.cpu = OTHER_CPU;
-	threads[1].place.epoch = 0;
+	threads[1].position.cpu_and_1 = OTHER_CPU + 1;
+	threads[1].position.epoch = 0;
 	ck_assert(!turn(0));
 	ck_assert(turn(1));
-	ck_assert_uint_eq(threads[1].place.cpu, CPU);
+	ck_assert_uint_eq(threads[1].position.cpu_and_1, CPU + 1);
 	psi_block()->count[PSI_COUNT_SLEEPS]++;
-	threads[2].place.epoch = 0;
+	threads[2].position.epoch = 0;
 	ck_assert(turn(2));
 	psi_block()->count[PSI_COUNT_SLEEPS]++;
-	ck_assert(!turn(2) || psi_now_ns() >> 23 != threads[2].place.epoch);
+	epoch = threads[2].position.epoch;
+	ck_assert(!turn(2) || threads[2].position.epoch != epoch);
 }
 END_TEST
 
 START_TEST(two_have_no_order_nor_have_nine)
 {
+	psi_turns_state = PSI_TURNS_ORDERED;
 	ck_assert(!psi_turns_are_ordered(2));
 	ck_assert(psi_turns_are_ordered(3));
 	ck_assert(psi_turns_are_ordered(8));
 	ck_assert(!psi_turns_are_ordered(9));
+}
+END_TEST
+
+START_TEST(off_by_a_setting)
+{
+	ck_assert(!psi_turns_are_ordered(3));
+	ck_assert(psi_turns_have_state(PSI_TURNS_TRIED, 3));
 	setenv("PST_TURNS", "0", 1);
 	psi_turns_open();
-	ck_assert(!psi_turns_are_ordered(3));
+	ck_assert(!psi_turns_have_state(PSI_TURNS_TRIED, 3));
 	unsetenv("PST_TURNS");
-	psi_turns_open();
-	ck_assert(psi_turns_are_ordered(3));
 }
 END_TEST
 
@@ -163,7 +183,7 @@ process_yields(unsigned rank, int cpu, struct seen *seen)
 		seen->descents += now > half && turns->last > rank * GASNET_MAXEPS;
 		psi_turns_yield(cpu);
 	}
-	seen->off = !psi_turns_on;
+	seen->off = psi_turns_state == PSI_TURNS_OFF;
 }
 
 static struct seen
@@ -190,16 +210,18 @@ processes_yield(void)
 	return all;
 }
 
-/* Since Linux 6.18, where its scheduler tells of virtual times. */
+/* Since Linux 6.18, where the thread may use it. */
 static bool
-kernel_has_places(void)
+kernel_has_positions(void)
 {
+	struct psi_virtual_time time;
 	struct utsname system;
 	unsigned major = 0, minor = 0;
 
 	return uname(&system) == 0 && sscanf(system.release, "%u.%u", &major, &minor) == 2 &&
 	       (major > 6 || (major == 6 && minor >= 18)) &&
-	       access("/proc/thread-self/sched", R_OK) == 0;
+	       psi_virtual_time_read(&time) == PSI_VIRTUAL_KNOWN &&
+	       psi_virtual_time_yield(&time, 0);
 }
 
 /* One turn in four is a descent then; two, as they begin.  By chance an order is right
@@ -216,13 +238,40 @@ START_TEST(processes_come_into_order)
 		memset(psi.shared->cpus, 0, sizeof psi.shared->cpus);
 		seen = processes_yield();
 		if (seen.off) {
-			ck_assert(!kernel_has_places());
-			puts("t_turns: this kernel does not let threads take places");
+			ck_assert(!kernel_has_positions());
+			puts("t_turns: this kernel does not let threads take positions");
 			return;
 		}
 		right += seen.descents * 10 < seen.turns * 3;
 	}
 	printf("t_turns: in order in %u of %u rounds\n", right, rounds);
+}
+END_TEST
+
+/* With a slice of its own, and without. */
+START_TEST(slices_are_as_before)
+{
+	struct sched_attributes {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t slice_ns, deadline_ns, period_ns;
+	} before, after;
+	struct psi_virtual_time time;
+
+	for (unsigned own = 0; own < 2 && kernel_has_positions(); own++) {
+		ck_assert_int_eq(syscall(SYS_sched_getattr, 0, &before, sizeof before, 0), 0);
+		before.slice_ns += own * 100000;
+		before.size = sizeof before;
+		if (own)
+			ck_assert_int_eq(syscall(SYS_sched_setattr, 0, &before, 0), 0);
+		ck_assert_int_eq(psi_virtual_time_read(&time), PSI_VIRTUAL_KNOWN);
+		ck_assert(psi_virtual_time_yield(&time, time.slice / 2));
+		ck_assert_int_eq(syscall(SYS_sched_getattr, 0, &after, sizeof after, 0), 0);
+		ck_assert_uint_eq(after.slice_ns, before.slice_ns);
+		ck_assert_int_eq(after.nice, before.nice);
+	}
 }
 END_TEST
 
@@ -233,13 +282,15 @@ main(void)
 
 	tcase_add_checked_fixture(tests, begin, NULL);
 	tcase_set_timeout(tests, 60);
-	tcase_add_test(tests, all_take_a_first_place);
+	tcase_add_test(tests, all_take_a_first_position);
 	tcase_add_test(tests, in_order_nobody_is_asked);
 	tcase_add_test(tests, out_of_order_all_are_asked);
 	tcase_add_test(tests, a_short_disorder_asks_for_nothing);
 	tcase_add_test(tests, requests_rest);
-	tcase_add_test(tests, who_loses_its_place_takes_it);
+	tcase_add_test(tests, who_loses_its_position_takes_it);
 	tcase_add_test(tests, two_have_no_order_nor_have_nine);
+	tcase_add_test(tests, off_by_a_setting);
+	tcase_add_test(tests, slices_are_as_before);
 	tcase_add_test(tests, processes_come_into_order);
 	return unit_run("turns", tests);
 }
