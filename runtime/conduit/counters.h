@@ -73,7 +73,7 @@ enum psi_counter_sum { PSI_SUM, PSI_MOST };
 	X(CPU_MOVES, "cpu_moves", "moves", "wait", PSI_SUM,                                       \
 	  "moves of a waiting thread to another CPU")                                \
 	X(TURNS_ORDERED, "turns_ordered", "times", "wait", PSI_SUM,                               \
-	  "positions taken in the order of ranks, in which a CPU's waiters have their turns")       \
+	  "positions taken in the order of ranks among the waiters of a CPU")                     \
 	X(IN_SLOT, "payload_in_slot", "messages", "queue", PSI_SUM,                       \
 	  "Mediums with payload in the slot")                                             \
 	X(IN_RING, "payload_in_ring", "messages", "queue", PSI_SUM,                               \

@@ -32,7 +32,7 @@ struct psi_job {
 	_Atomic bool threads_crowd;     /* ... or more threads that call; kept by thread.c */
 	_Atomic uint32_t ranks_per_cpu; /* times the threads of each; rounded up; at least 2 */
 	uint32_t sharers, sharers_cpus; /* ranks whose CPUs meet this one's; the CPUs of these */
-	uint32_t alike_before;          /* ranks of this host with the same CPUs and a lower index */
+	uint32_t alike_before;          /* lower ranks of this host with the same CPUs */
 	/* Where no rank of this host shares its CPUs: the lowest CPU of those with which each rank
 	 * shares its last cache, or PSI_NO_CACHE, by index on the host, and the CPUs of all.  Else
 	 * NULL and 0. */

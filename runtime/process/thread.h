@@ -40,6 +40,7 @@ struct psi_thread {
 	uint32_t counted_cpu;                   /* at which it was counted last, and when */
 	uint64_t counted_epoch;                 /* (runtime/wait/spread.h) */
 	uint64_t moved_epoch, rest_epochs;      /* when it moved last, and when it may again */
+	bool is_dealt;                          /* it has a CPU of its number, and is not spread */
 	struct {
 		uint32_t epoch, cpu_and_1, asked;       /* when, where and at which request it took
 		                                         * its position last (wait/turns.c) */

@@ -131,9 +131,9 @@ static const struct psi_setting wait_rows[] = {
 		  "them moves to another that its affinity mask allows; the mask is narrowed for "
 		  "that, and then as before" },
 	{ .name = "PST_TURNS", .kind = PSI_SETTING_BOOL, .default_text = "1",
-	  .help = "where three to eight ranks share a CPU, those that wait there yield in the order "
-		  "of their ranks, by the slices of Linux 6.18, and with PST_SPREAD are dealt out to "
-		  "the CPUs one by one" },
+	  .help = "where three to eight ranks share a CPU, those that wait there yield in the "
+		  "order of their ranks, by the slices of Linux 6.18, and with PST_SPREAD are "
+		  "dealt out to the CPUs one by one" },
 };
 
 const struct psi_setting_table psi_settings_wait = PSI_SETTING_TABLE("Waiting", wait_rows);

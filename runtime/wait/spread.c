@@ -178,7 +178,7 @@ psi_spread_look(struct psi_thread *thread, uint32_t cpu, uint64_t epoch)
 			return false;
 		(void)count_down(thread->counted_cpu, epoch, 0);
 	}
-	if (PSI_UNLIKELY(count_get(cpu, epoch - 1) > share))
+	if (PSI_UNLIKELY(count_get(cpu, epoch - 1) > share) && !thread->is_dealt)
 		to = thread_leave(thread, cpu, epoch - 1, share);
 	count_up(to, epoch);
 	thread->counted_epoch = epoch;
@@ -208,7 +208,8 @@ cpus_share_cache(const cpu_set_t *set)
 		for (uint32_t cpu = 0; cpu < PSI_CPUS_MAX && cpu < CPU_SETSIZE; cpu++)
 			if (CPU_ISSET(cpu, set))
 				cpus.bits[cpu / 64] |= (uint64_t)1 << cpu % 64;
-		atomic_store_explicit(&answer, psi_topology_cache("", &cpus) == PSI_NO_CACHE ? 1 : 2,
+		atomic_store_explicit(&answer,
+		                      psi_topology_cache("", &cpus) == PSI_NO_CACHE ? 1 : 2,
 		                      memory_order_relaxed);
 	}
 	return atomic_load_explicit(&answer, memory_order_relaxed) == 2;
@@ -224,6 +225,7 @@ psi_spread_deal(struct psi_thread *thread, uint32_t number)
 	    sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2 ||
 	    (uint32_t)CPU_COUNT(&allowed) != psi.sharers_cpus || !cpus_share_cache(&allowed))
 		return false;
+	thread->is_dealt = true;
 	to = cpu_numbered(&allowed, number % (uint32_t)CPU_COUNT(&allowed));
 	if ((int)to == sched_getcpu() ||
 	    !thread_has_rested(thread, psi_now_ns() >> EPOCH_NS_LOG) || !thread_go(to, &allowed))

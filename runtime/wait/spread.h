@@ -19,7 +19,7 @@ bool psi_spread_look(struct psi_thread *thread, uint32_t cpu, uint64_t epoch);
 /* CPUs that share a cache are dealt out to ranks that may use the same ones: to number 0, 1, 2 and
  * so on, then from the first one again.  Moves the calling thread to the one for this number.
  * False: it is there, may not go there, or has moved a short time ago; or the ranks have different
- * CPUs, or a quota of them. */
+ * CPUs, or a quota of them.  Once dealt out it is not spread any more: all have equal shares. */
 bool psi_spread_deal(struct psi_thread *thread, uint32_t number);
 
 /* The calling thread is about to yield, and is on this CPU; negative: that is not known.  Any

@@ -32,8 +32,6 @@
 
 #include "runtime/util/clock.h"
 
-#include "penstock_threads.h"
-
 #include <sched.h>
 
 enum {
@@ -225,9 +223,11 @@ position_of(const struct psi_thread *thread, uint64_t slice)
 static bool
 thread_is_dealt(struct psi_thread *thread)
 {
+	const uint32_t threads =
+		(uint32_t)psi_setting_int(psi_setting_named("PST_RANKS_PER_PROCESS"));
+
 	return word_get(&looks_right) &&
-	       psi_spread_deal(thread, psi.alike_before * (uint32_t)pst_ranks_per_process() +
-	                                       thread_index(thread));
+	       psi_spread_deal(thread, psi.alike_before * threads + thread_index(thread));
 }
 
 /* Yields. */
@@ -267,8 +267,9 @@ psi_turns_yield(int cpu)
 	struct psi_thread *thread = psi_thread_known();
 	const uint32_t ranks = word_get(&psi.ranks_per_cpu);
 
-	if (psi_turns_have_state(PSI_TURNS_TRIED, ranks) && thread && cpu >= 0 && cpu < PSI_SHARED_CPUS &&
-	    thread_is_rank(thread) && psi_turns_note(thread, (uint32_t)cpu))
+	if (psi_turns_have_state(PSI_TURNS_TRIED, ranks) && thread && cpu >= 0 &&
+	    cpu < PSI_SHARED_CPUS && thread_is_rank(thread) &&
+	    psi_turns_note(thread, (uint32_t)cpu))
 		position_take(thread);
 	else
 		sched_yield();

@@ -212,6 +212,16 @@ START_TEST(dealt_out_by_number)
 }
 END_TEST
 
+START_TEST(who_is_dealt_out_is_not_spread)
+{
+	threads[0].is_dealt = true;
+	yield_there(0, 3, cpu_a, NOW);
+	yield_there(0, 1, cpu_a, NOW + 1);
+	ck_assert_uint_eq(moves(), 0);
+	ck_assert(psi_spread_look(&threads[1], cpu_a, NOW + 1));
+}
+END_TEST
+
 START_TEST(who_may_not_go_is_not_dealt_out)
 {
 	cpu_set_t one;
@@ -287,6 +297,7 @@ main(void)
 	tcase_add_test(tests, bound_ones_stay);
 	tcase_add_test(tests, one_that_is_moved_back_rests);
 	tcase_add_test(tests, dealt_out_by_number);
+	tcase_add_test(tests, who_is_dealt_out_is_not_spread);
 	tcase_add_test(tests, who_may_not_go_is_not_dealt_out);
 	tcase_add_test(tests, late_counts_overwrite_nothing);
 	tcase_add_test(tests, off_by_a_setting);

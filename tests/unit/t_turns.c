@@ -24,9 +24,10 @@ static uint32_t host_index[1], host_of[1];
 static void
 begin(void)
 {
-	psi.shared = mmap(NULL,
-	                  psi_shared_ranks_offset(THREADS) + THREADS * sizeof(struct psi_rank_shared),
-	                  PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	const size_t bytes = psi_shared_ranks_offset(THREADS) +
+	                     THREADS * sizeof(struct psi_rank_shared);
+
+	psi.shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne(psi.shared, MAP_FAILED);
 	psi.shared->size = THREADS;
 	psi.host_index = host_index;
