@@ -321,6 +321,7 @@ struct psi_host_shared {
 	uint64_t conduit_key, conduit_bytes;    /* of the range that the conduit asked for first */
 	_Atomic uint64_t watch_due_ns;          /* handlers are looked at again; any rank that
 	                                         * waits */
+	_Atomic uint32_t turns_work;            /* a thread came to its position (wait/turns.c) */
 	/* The simulated unit of the host (offload/cau/): its trees that are taken, as bits, and
 	 * until when it is busy. */
 	struct {

@@ -40,7 +40,7 @@ enum {
 	LOOKS_LEAST = 16, LOOKS_MOST = 64,      /* of a process, whether threads came there */
 };
 
-_Atomic unsigned psi_turns_state;
+_Atomic uint32_t psi_turns_state;
 
 static uint32_t
 word_get(const _Atomic uint32_t *word)
@@ -199,7 +199,7 @@ position_look(const struct psi_virtual_time *before, uint64_t position)
 		count_up(&looks_still);
 	} else if (off < now.slice / 8 || off > now.slice - now.slice / 8) {
 		count_up(&looks_right);
-		state_set(PSI_TURNS_ORDERED);
+		word_set(&psi.shared->turns_work, 1);
 	} else {
 		count_up(&looks_wrong);
 	}
@@ -228,6 +228,16 @@ thread_is_dealt(struct psi_thread *thread)
 
 	return word_get(&looks_right) &&
 	       psi_spread_deal(thread, psi.alike_before * threads + thread_index(thread));
+}
+
+/* Others of this host may know.  A rank that did not would sleep where they yield, and a thread that
+ * sleeps has no position. */
+static inline void
+state_follow(void)
+{
+	if (PSI_UNLIKELY(word_get(&psi_turns_state) == PSI_TURNS_TRIED) &&
+	    word_get(&psi.shared->turns_work))
+		state_set(PSI_TURNS_ORDERED);
 }
 
 /* Yields. */
@@ -267,9 +277,13 @@ psi_turns_yield(int cpu)
 	struct psi_thread *thread = psi_thread_known();
 	const uint32_t ranks = word_get(&psi.ranks_per_cpu);
 
-	if (psi_turns_have_state(PSI_TURNS_TRIED, ranks) && thread && cpu >= 0 &&
-	    cpu < PSI_SHARED_CPUS && thread_is_rank(thread) &&
-	    psi_turns_note(thread, (uint32_t)cpu))
+	if (!psi_turns_have_state(PSI_TURNS_TRIED, ranks) || !thread || cpu < 0 ||
+	    cpu >= PSI_SHARED_CPUS || !thread_is_rank(thread)) {
+		sched_yield();
+		return;
+	}
+	state_follow();
+	if (psi_turns_note(thread, (uint32_t)cpu))
 		position_take(thread);
 	else
 		sched_yield();

@@ -13,10 +13,10 @@ enum { PSI_TURNS_LEAST = 3, PSI_TURNS_MOST = 8 };
 /* A thread takes its position at most once in an epoch of 8 ms. */
 enum { PSI_TURNS_EPOCH_NS_LOG = 23 };
 
-/* PST_TURNS=0, or the kernel does not do it; nobody knows yet; a thread of this process came to its
+/* PST_TURNS=0, or the kernel does not do it; nobody knows yet; some thread of this host came to its
  * position. */
 enum psi_turns_state { PSI_TURNS_OFF, PSI_TURNS_TRIED, PSI_TURNS_ORDERED };
-extern _Atomic unsigned psi_turns_state;
+extern _Atomic uint32_t psi_turns_state;
 
 static inline bool
 psi_turns_have_state(enum psi_turns_state least, uint32_t ranks_per_cpu)
