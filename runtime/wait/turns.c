@@ -230,8 +230,8 @@ thread_is_dealt(struct psi_thread *thread)
 	       psi_spread_deal(thread, psi.alike_before * threads + thread_index(thread));
 }
 
-/* Others of this host may know.  A rank that did not would sleep where they yield, and a thread that
- * sleeps has no position. */
+/* Others of this host may know.  A rank that did not would sleep where they yield, and a thread
+ * that sleeps has no position. */
 static inline void
 state_follow(void)
 {
