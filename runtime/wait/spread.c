@@ -221,6 +221,7 @@ psi_spread_deal(struct psi_thread *thread, uint32_t number)
 	cpu_set_t allowed;
 	uint32_t to;
 
+	thread->is_dealt = false;       /* the CPUs may have changed */
 	if (!atomic_load_explicit(&is_on, memory_order_relaxed) ||
 	    sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2 ||
 	    (uint32_t)CPU_COUNT(&allowed) != psi.sharers_cpus || !cpus_share_cache(&allowed))
