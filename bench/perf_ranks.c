@@ -223,7 +223,7 @@ yields_until(gasnett_tick_t start, uint64_t until_ns)
 	return count;
 }
 
-/* In one rotation of all CPUs each rank has yielded once. */
+/* A rotation is the time in which each rank yields once. */
 static void
 yields_measure(double *times)
 {

@@ -13,7 +13,7 @@ enum {
 	PCOLL_PST_FLAGS = PCOLL_IN_FLAGS | PCOLL_OUT_FLAGS | PCOLL_ADDRESS_FLAGS | PST_REPRODUCIBLE,
 };
 
-
+/* Ends the job: says which flags the call does not take, or which exclude each other. */
 void pcoll_pst_flags_bad(gex_Flags_t flags, gex_Flags_t allowed, const char *call)
 	__attribute__((noreturn, cold));
 

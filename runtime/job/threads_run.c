@@ -7,6 +7,8 @@
 #include "runtime/wait/pollset.h"
 #include "runtime/wait/waiting.h"
 
+#include "runtime/util/cpuset.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -56,15 +58,10 @@ psi_threads_cpu(unsigned index, unsigned count)
 {
 	const uint32_t process = psi.host_index[psi.boot.rank];
 	cpu_set_t own;
-	uint32_t left;
 
 	if (sched_getaffinity(0, sizeof own, &own) != 0 || CPU_COUNT(&own) == 0)
 		return -1;
-	left = (process * count + index) % (uint32_t)CPU_COUNT(&own);
-	for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, &own) && left-- == 0)
-			return (int)cpu;
-	return -1;
+	return (int)psi_cpuset_numbered(&own, process * count + index);
 }
 
 /* One that may move begins there too: where the first threads spin, the kernel may take a long time

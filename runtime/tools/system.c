@@ -8,6 +8,7 @@
 
 #include "gasnet_tools.h"
 #include "runtime/segment/memlimits.h"
+#include "runtime/util/cpuset.h"
 #include "runtime/util/topology.h"
 #include "runtime/util/hostname.h"
 
@@ -88,20 +89,11 @@ int
 gasnett_set_affinity(int rank)
 {
 	cpu_set_t allowed, one;
-	int count, place;
-	size_t cpu;
 
-	if (rank < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+	if (rank < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0 ||
+	    CPU_COUNT(&allowed) == 0)
 		return 1;
-	count = CPU_COUNT(&allowed);
-	if (count == 0)
-		return 1;
-	place = rank % count;
-	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (CPU_ISSET(cpu, &allowed) && place-- == 0)
-			break;
-	}
 	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
+	CPU_SET(psi_cpuset_numbered(&allowed, (uint32_t)rank), &one);
 	return sched_setaffinity(0, sizeof one, &one) != 0;
 }

@@ -21,6 +21,7 @@
 #include "runtime/settings/settings.h"
 
 #include "runtime/util/clock.h"
+#include "runtime/util/cpuset.h"
 #include "runtime/util/topology.h"
 
 #include <errno.h>
@@ -186,31 +187,19 @@ psi_spread_look(struct psi_thread *thread, uint32_t cpu, uint64_t epoch)
 	return to != cpu;
 }
 
-/* The CPU with that number among those of the set, counted from 0. */
-static uint32_t
-cpu_numbered(const cpu_set_t *set, uint32_t number)
-{
-	uint32_t cpu = 0;
-
-	while (!CPU_ISSET(cpu, set) || number-- > 0)
-		cpu++;
-	return cpu;
-}
-
-/* Do all CPUs of the set share a cache?  Asked of one set, which takes time. */
+/* Do all CPUs that the thread may use share a cache?  Asked once, since that takes time. */
 static bool
-cpus_share_cache(const cpu_set_t *set)
+cpus_share_cache(void)
 {
 	static _Atomic uint32_t answer; /* 0: not known yet; 1: no; 2: yes */
-	struct psi_cpus cpus = { .bits = { 0 } };
+	struct psi_topology topology;
 
 	if (!atomic_load_explicit(&answer, memory_order_relaxed)) {
-		for (uint32_t cpu = 0; cpu < PSI_CPUS_MAX && cpu < CPU_SETSIZE; cpu++)
-			if (CPU_ISSET(cpu, set))
-				cpus.bits[cpu / 64] |= (uint64_t)1 << cpu % 64;
-		atomic_store_explicit(&answer,
-		                      psi_topology_cache("", &cpus) == PSI_NO_CACHE ? 1 : 2,
-		                      memory_order_relaxed);
+		psi_topology_read("", &topology);
+		atomic_store_explicit(
+			&answer,
+			psi_topology_cache("", &topology.allowed) == PSI_NO_CACHE ? 1 : 2,
+			memory_order_relaxed);
 	}
 	return atomic_load_explicit(&answer, memory_order_relaxed) == 2;
 }
@@ -224,10 +213,10 @@ psi_spread_deal(struct psi_thread *thread, uint32_t number)
 	thread->is_dealt = false;       /* the CPUs may have changed */
 	if (!atomic_load_explicit(&is_on, memory_order_relaxed) ||
 	    sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2 ||
-	    (uint32_t)CPU_COUNT(&allowed) != psi.sharers_cpus || !cpus_share_cache(&allowed))
+	    (uint32_t)CPU_COUNT(&allowed) != psi.sharers_cpus || !cpus_share_cache())
 		return false;
 	thread->is_dealt = true;
-	to = cpu_numbered(&allowed, number % (uint32_t)CPU_COUNT(&allowed));
+	to = psi_cpuset_numbered(&allowed, number);
 	if ((int)to == sched_getcpu() ||
 	    !thread_has_rested(thread, psi_now_ns() >> EPOCH_NS_LOG) || !thread_go(to, &allowed))
 		return false;

@@ -209,7 +209,7 @@ position_look(const struct psi_virtual_time *before, uint64_t position)
 		state_set(PSI_TURNS_OFF);
 }
 
-/* Behind the slice's begin: its share by the order of keys. */
+/* Where in a slice the thread's position is, in virtual ns: rank i of n is at i / n. */
 static uint64_t
 position_of(const struct psi_thread *thread, uint64_t slice)
 {
@@ -219,15 +219,17 @@ position_of(const struct psi_thread *thread, uint64_t slice)
 	       (psi.shared->size * endpoints);
 }
 
-/* Is the thread to go to another CPU first?  That is asked once it is known that positions work. */
+/* Deals the thread out to a CPU, once it is known that positions work.  Returns true if it moved:
+ * it takes its position there later. */
 static bool
-thread_is_dealt(struct psi_thread *thread)
+thread_deal(struct psi_thread *thread)
 {
-	const uint32_t threads =
-		(uint32_t)psi_setting_int(psi_setting_named("PST_RANKS_PER_PROCESS"));
+	uint32_t threads;
 
-	return word_get(&looks_right) &&
-	       psi_spread_deal(thread, psi.alike_before * threads + thread_index(thread));
+	if (!word_get(&looks_right))
+		return false;
+	threads = (uint32_t)psi_setting_int(psi_setting_named("PST_RANKS_PER_PROCESS"));
+	return psi_spread_deal(thread, psi.alike_before * threads + thread_index(thread));
 }
 
 /* Others of this host may know.  A rank that did not would sleep where they yield, and a thread
@@ -251,7 +253,7 @@ position_take(struct psi_thread *thread)
 
 	if (known == PSI_VIRTUAL_NEVER)
 		state_set(PSI_TURNS_OFF);
-	if (known != PSI_VIRTUAL_KNOWN || thread_is_dealt(thread)) {
+	if (known != PSI_VIRTUAL_KNOWN || thread_deal(thread)) {
 		sched_yield();
 		return;
 	}

@@ -26,8 +26,8 @@ psi_turns_have_state(enum psi_turns_state least, uint32_t ranks_per_cpu)
 	       atomic_load_explicit(&psi_turns_state, memory_order_relaxed) >= least;
 }
 
-/* Do turns have an order?  Then who has a turn is likely the next to be sent something, and all
- * yield rather than sleep. */
+/* True if turns have an order.  The rank that has a turn is then likely the next one that receives
+ * something, so all waiters yield, and none sleeps at once. */
 static inline bool
 psi_turns_are_ordered(uint32_t ranks_per_cpu)
 {

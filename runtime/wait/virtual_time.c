@@ -9,8 +9,9 @@
  */
 #include "runtime/wait/virtual_time.h"
 
+#include "runtime/util/hostfile.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -83,17 +84,11 @@ psi_virtual_time_read(struct psi_virtual_time *out)
 	char text[8192];
 	struct sched_attributes attributes;
 	uint64_t weight;
-	ssize_t len;
-	int file;
 
 	if (!attributes_get(&attributes))
 		return PSI_VIRTUAL_NEVER;
-	file = open("/proc/thread-self/sched", O_RDONLY | O_CLOEXEC);
-	if (file < 0)
+	if (!psi_hostfile_read("", "/proc/thread-self/sched", text, sizeof text))
 		return errno == ENOENT || errno == EACCES ? PSI_VIRTUAL_NEVER : PSI_VIRTUAL_LATER;
-	len = read(file, text, sizeof text - 1);
-	(void)close(file);
-	text[len > 0 ? len : 0] = '\0';
 	/* it is below 0 for a moment where a group of threads is new */
 	if (!number_find(text, "se.vruntime", &out->now) ||
 	    !number_find(text, "se.load.weight", &weight) || !weight)

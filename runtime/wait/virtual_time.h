@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of the calling thread, in ns of that time: now, and its slice, by which a yield advances it. */
+/* The calling thread's virtual time and its slice, both in ns of virtual time.  A yield advances
+ * the virtual time by one slice. */
 struct psi_virtual_time {
 	uint64_t now, slice;
 };

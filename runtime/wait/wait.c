@@ -134,11 +134,18 @@ psi_poll(void)
 	return poll_both();
 }
 
+/* Yields where ranks share CPUs; here as psi_turns_yield's cpu. */
+static void
+wait_yield(int here)
+{
+	psi_spread_before_yield(here);
+	psi_turns_yield(here);
+}
+
 int
 gasnet_AMPoll(void)
 {
 	struct psi_thread *thread;
-	int here;
 
 	psi_need_init("gasnet_AMPoll");
 	psi_rule_call("gasnet_AMPoll");
@@ -147,9 +154,7 @@ gasnet_AMPoll(void)
 		thread->empty_polls = 0;
 	} else if (++thread->empty_polls >= EMPTY_POLLS_BEFORE_YIELD) {
 		thread->empty_polls = 0;
-		here = sched_getcpu();
-		psi_spread_before_yield(here);
-		psi_turns_yield(here);
+		wait_yield(sched_getcpu());
 	}
 	return GASNET_OK;
 }
@@ -283,8 +288,7 @@ wait_spin_crowded(struct psi_wait *wait, int mode)
 		psi_hang_look(wait, psi_wait_limit_ns(wait));
 	else if (!wait_may_yield(wait, here))
 		return true;
-	psi_spread_before_yield(here);
-	psi_turns_yield(here);
+	wait_yield(here);
 	return false;
 }
 

@@ -249,7 +249,7 @@ START_TEST(processes_come_into_order)
 }
 END_TEST
 
-/* With a slice of its own, and without. */
+/* Once with the kernel's slice, and once with one that the thread has set. */
 START_TEST(slices_are_as_before)
 {
 	struct sched_attributes {
