@@ -4,7 +4,7 @@
  * have mapped or in their own process, else by the kernel (process_vm_readv).  The call of the
  * member whose src it is ends when all have read.
  *
- * In a gather of two members both may copy (cells_halves.c).
+ * In a gather or a scatter of two members both may copy (cells_halves.c).
  *
  * A member that cannot read there refuses the phase, and the member whose cell it is then fills its
  * room as well, and no direct cells from the next operation on.
@@ -13,6 +13,7 @@
 
 #include "runtime/process/endpoint.h"
 #include "runtime/segment/reach.h"
+#include "runtime/segment/vm.h"
 
 #include <stdlib.h>
 
@@ -62,7 +63,7 @@ pcoll_cells_fill_direct(struct pcoll_cells *cells, const struct cells_op *op)
 	if (!cells->all_here)
 		pcoll_cells_card_show(cells);
 	line->direct.src = (uintptr_t)op->call->src;
-	pcoll_cells_pace_tell(op, line);
+	line->direct.gap_ticks = op->gap_ticks;
 	atomic_store_explicit(&line->direct.copied, 0, memory_order_relaxed);
 }
 
@@ -125,13 +126,14 @@ piece_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from,
 	void *to;
 
 	if (bytes) {
+		op->by_loads = true;
 		piece_take(op, from, piece, bytes);
 		return true;
 	}
 	if (!psi_vm_probe(rank, &peer->cells->card))
 		return false;
 	to = bounces ? (void *)bounce_of(cells) : dst_block(op, from) + piece.at;
-	if (!pcoll_cells_kernel_read(cells, op, rank, to, (const void *)at, piece.len_bytes))
+	if (!psi_vm_read(rank, to, (const void *)at, piece.len_bytes))
 		return false;
 	if (bounces)
 		piece_take(op, from, piece, to);
@@ -151,7 +153,6 @@ pcoll_cells_read_direct(struct pcoll_cells *cells, struct cells_op *op, gex_Rank
 	struct cells_piece piece;
 	uint64_t copied;
 
-	pcoll_cells_pace_hear(op, line);
 	if (!peer->is_out_of_reach && op->has_offered && phase == op->call->in_all) {
 		const enum pcoll_halves halves =
 			pcoll_cells_halves_read(cells, op, line->direct.src);
@@ -229,7 +230,7 @@ offer_answer(struct pcoll_cells *cells)
 	if (phase >= cells->filled)
 		return false;
 	op = op_of_phase(cells, phase);
-	return op && op->is_direct && cells_op_is_halved(op) && pcoll_cells_halves_help(cells, op);
+	return op && op->is_direct && op->is_one_way && pcoll_cells_halves_help(cells, op);
 }
 
 bool

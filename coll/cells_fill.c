@@ -3,6 +3,8 @@
  */
 #include "coll/cells_phase.h"
 
+#include "gasnet_tools_time.h"
+
 /* How many phases of the team a member has passed before it may fill: nothing may move before all
  * have called, the end be told before all has moved, or a result be sent before it is there. */
 static uint64_t
@@ -65,6 +67,23 @@ cell_publish(struct pcoll_cells *cells, const struct cells_op *op, uint64_t phas
 	                                              * cell_head */
 }
 
+static void
+room_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_piece piece,
+          struct psi_cell_line *line)
+{
+	unsigned char *room = pcoll_cells_room(cells, cells->rank, cells->filled);
+	uint64_t start;
+
+	if (!op->pace) {
+		pieces_fill(cells, op, piece, room);
+		return;
+	}
+	start = gasnett_ticks_now();
+	pieces_fill(cells, op, piece, room);
+	line->room.filled_ticks = gasnett_ticks_now() - start;
+	line->room.gap_ticks = op->gap_ticks;
+}
+
 /* Into its lines what fits there. */
 static void
 cell_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_piece piece)
@@ -80,8 +99,7 @@ cell_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_pie
 	else if (bytes <= line_most(op->kind))
 		pieces_fill(cells, op, piece, line_contents(line, bytes));
 	else
-		pieces_fill(cells, op, piece,
-		            pcoll_cells_room(cells, cells->rank, cells->filled));
+		room_fill(cells, op, piece, line);
 }
 
 /* Whole, since a copy of many bytes is faster than its pieces (runtime/util/copy.h). */
@@ -98,12 +116,8 @@ pcoll_cells_copy_own(const struct pcoll_cells *cells, struct cells_op *op)
 	}
 	own = src_block(op, cells->rank);
 	to = dst_block(op, cells->rank);
-	if (own == to)
-		return;
-	if (PSI_LIKELY(!op->pace))
+	if (own != to)
 		psi_copy(to, own, op->call->len_bytes);
-	else
-		pcoll_cells_copy_timed(op, to, own);
 }
 
 /* Before the first piece. */

@@ -1,14 +1,15 @@
 /*
- * A gather of a large block between two members, which both copy at once: the root lets the kernel
- * read the front of it, while the giver lets the kernel write the rest into the root's dst.
+ * A gather or a scatter of a large block between two members, which both copy at once: the reader
+ * lets the kernel read the front of it, while the giver lets the kernel write the rest into the
+ * reader's dst.
  *
- * The root offers the rest, in its shared memory, before it looks for the cell.  A word says which
- * of the two copies it.  If the giver does not look, the root reads the rest as well.
+ * The reader offers the rest, in its shared memory, before it looks for the cell.  A word says
+ * which of the two copies it.  If the giver does not look, the reader reads the rest as well.
  *
  * Pairs:  V11 (pcoll_cells_halves_offer) -> V12 (pcoll_cells_halves_help)
  *                                                        where the rest goes, and may be written
  *         V13 (pcoll_cells_halves_help) -> V14 (rest_look)       the rest, before the call ends
- * Wakes:  the giver, when it has written the rest, wakes the root (cells_step).
+ * Wakes:  the giver, when it has written the rest, wakes the reader (cells_step).
  */
 #include "coll/cells_piece.h"
 
@@ -22,9 +23,9 @@
  * state of the rest.  Each member may change REST_OPEN; only the giver changes REST_GIVERS. */
 enum { REST_OPEN, REST_GIVERS, REST_WRITTEN, REST_READERS, REST_BITS = 2 };
 
-/* Parts of 16 that the reader copies.  It copies its own block too, in a third of the time that the
- * kernel takes for one. */
-enum { SIXTEENTHS = 16, READERS_SIXTEENTHS = 5, FRONT_MULTIPLE = 4096 };
+/* Parts of 16 that the reader copies.  The root copies its own block too, in a third of the time
+ * that the kernel takes for one: in a gather the reader does, in a scatter the giver. */
+enum { SIXTEENTHS = 16, GATHERS_SIXTEENTHS = 5, SCATTERS_SIXTEENTHS = 10, FRONT_MULTIPLE = 4096 };
 
 static const struct peer *
 other_of(const struct pcoll_cells *cells)
@@ -38,18 +39,19 @@ mark_of(const struct cells_op *op)
 	return (op->first + op->call->in_all + 1) << REST_BITS;
 }
 
-/* -- the root ---------------------------------------------------------------------------------- */
+/* -- the reader -------------------------------------------------------------------------------- */
 
 void
 pcoll_cells_halves_offer(struct pcoll_cells *cells, struct cells_op *op)
 {
+	const size_t sixteenths = op->kind->dst_blocks ? GATHERS_SIXTEENTHS : SCATTERS_SIXTEENTHS;
 	struct psi_cells *own = cells->own;
 
 	op->has_offered = true;
 	op->front_is_read = false;
 	pcoll_cells_card_show(cells);
-	own->rest_at = op->call->len_bytes * READERS_SIXTEENTHS / SIXTEENTHS / FRONT_MULTIPLE *
-	               FRONT_MULTIPLE;
+	own->rest_at =
+		op->call->len_bytes * sixteenths / SIXTEENTHS / FRONT_MULTIPLE * FRONT_MULTIPLE;
 	own->rest_dst = (uintptr_t)dst_block(op, 1 - cells->rank) + own->rest_at;
 	atomic_store_explicit(&own->rest, mark_of(op) | REST_OPEN,
 	                      memory_order_release); /* V11: release, to V12 in
@@ -79,16 +81,17 @@ pcoll_cells_halves_withdraw(struct pcoll_cells *cells)
 	return rest_look(cells) != REST_GIVERS;
 }
 
-/* What is judged is each part, and not the time between. */
+/* The longer of both parts counts, and not the time between. */
 enum pcoll_halves
 pcoll_cells_halves_read(struct pcoll_cells *cells, struct cells_op *op, uintptr_t src)
 {
 	const struct peer *giver = other_of(cells);
 	const gex_Rank_t rank = psi_jobrank_of(giver->place);
 	const size_t len_bytes = op->call->len_bytes, front = cells->own->rest_at;
-	const char *from = (const char *)src;
+	const char *from =
+		(const char *)src + (op->kind->src_blocks ? cells->rank * len_bytes : 0);
 	char *to = dst_block(op, 1 - cells->rank);
-	uint64_t ticks, start;
+	uint64_t start;
 	unsigned rest;
 
 	if (!op->front_is_read) {
@@ -97,17 +100,20 @@ pcoll_cells_halves_read(struct pcoll_cells *cells, struct cells_op *op, uintptr_
 		    !psi_vm_read(rank, to, from, front))
 			return PCOLL_HALVES_REFUSED;
 		op->front_is_read = true;
-		op->front_ticks = pcoll_cells_ticks_since(start, front);
+		op->read_ticks = gasnett_ticks_now() - start;
 	}
 	rest = rest_look(cells);
 	if (rest == REST_GIVERS)
 		return PCOLL_HALVES_WAIT;
-	if (rest == REST_READERS &&
-	    !psi_vm_read(rank, to + front, from + front, len_bytes - front))
-		return PCOLL_HALVES_REFUSED;
-	ticks = rest == REST_WRITTEN ? cells->own->rest_ticks : 0;
-	pcoll_cells_kernel_judge(cells, op, ticks > op->front_ticks ? ticks : op->front_ticks,
-	                         true);
+	if (rest == REST_WRITTEN) {
+		if (op->read_ticks < cells->own->rest_ticks)
+			op->read_ticks = cells->own->rest_ticks;
+	} else {
+		start = gasnett_ticks_now();
+		if (!psi_vm_read(rank, to + front, from + front, len_bytes - front))
+			return PCOLL_HALVES_REFUSED;
+		op->read_ticks += gasnett_ticks_now() - start;
+	}
 	return PCOLL_HALVES_READ;
 }
 
@@ -142,8 +148,8 @@ pcoll_cells_halves_help(struct pcoll_cells *cells, const struct cells_op *op)
 	len_bytes = op->call->len_bytes - at;
 	start = gasnett_ticks_now();
 	written = psi_vm_write(rank, (void *)(uintptr_t)theirs->rest_dst,
-	                       (const char *)op->call->src + at, len_bytes);
-	theirs->rest_ticks = pcoll_cells_ticks_since(start, len_bytes);
+	                       src_block(op, 1 - cells->rank) + at, len_bytes);
+	theirs->rest_ticks = gasnett_ticks_now() - start;
 	atomic_store_explicit(&theirs->rest, mark_of(op) | (written ? REST_WRITTEN : REST_READERS),
 	                      memory_order_release); /* V13: release, to V14 in rest_look */
 	return true;

@@ -5,6 +5,8 @@
 #include "coll/cells_reads.h"
 #include "coll/differ.h"
 
+#include "gasnet_tools_time.h"
+
 #include <stdlib.h>
 
 /* What its cells say of a call: the bytes of all of it, how it synchronises, what it is. */
@@ -141,6 +143,7 @@ any_read(struct pcoll_cells *cells, struct cells_op *op)
 	const struct reads reads =
 		reads_of(cells, op->call->root, phase_role(op, phase).reads);
 	const struct cells_piece piece = phase_piece(op, phase);
+	uint64_t start;
 
 	op->first_is_only = reads.count == 1;
 	for (; op->reads < reads.count; op->reads++) {
@@ -151,14 +154,20 @@ any_read(struct pcoll_cells *cells, struct cells_op *op)
 			return false;
 		if (!piece.len_bytes || !cell_is_for_own(cells, op, from))
 			continue;
+		start = op->pace ? gasnett_ticks_now() : 0;
 		if (!(head & CELLS_HEAD_DIRECT))
 			cell_read(cells, op, from, piece);
 		else if (!pcoll_cells_read_direct(cells, op, from))
 			return false;
+		if (PSI_UNLIKELY(op->pace != NULL))
+			pcoll_cells_pace_read(cells, op, from, head & CELLS_HEAD_DIRECT, start);
 		if (op->kind->names_reader)
 			break;
 	}
 	op->reads = 0;
+	if (PSI_UNLIKELY(op->pace != NULL) && reads.count &&
+	    piece.at + piece.len_bytes == op->call->len_bytes)
+		pcoll_cells_pace_judge(cells, op);
 	return true;
 }
 
@@ -241,6 +250,8 @@ pcoll_cells_op_end(struct pcoll_cells *cells, struct cells_op *op)
 	if (PSI_UNLIKELY(op->call->attempt != NULL) && --op->call->attempt->parts == 0)
 		free(op->call->attempt);
 	cells->direct -= op->is_direct;
+	if (PSI_UNLIKELY(op->pace != NULL))
+		pcoll_cells_pace_end(cells);
 	cells_lock(cells);
 	op->next = cells->spare;
 	cells->spare = op;
@@ -258,7 +269,7 @@ phase_go_on(struct pcoll_cells *cells, struct cells_op *op)
 	if (cells->taken < end) {
 		if (cells->taken == cells->filled)
 			return false;
-		if (cells_op_is_halved(op) && !op->role.fills && !op->has_offered &&
+		if (op->offers && !op->has_offered &&
 		    !cells->peers[1 - cells->rank].is_out_of_reach &&
 		    cells->taken == op->first + op->call->in_all)
 			pcoll_cells_halves_offer(cells, op);

@@ -52,20 +52,32 @@ struct cells_op {
 	                                 * such blocks; or NULL */
 	struct pcoll_pace *pace;        /* NULL: the kernel's copies are not for it */
 	bool is_one_way;                /* one of two gives, and the kernel may copy that */
-	bool has_offered, front_is_read;        /* the root of such a gather (cells_halves.c) ... */
-	uint64_t front_ticks;           /* ... in so many ticks for 64 KiB */
+	bool offers, has_offered, front_is_read;        /* the reader of such a block, which both
+	                                                 * may copy (cells_halves.c) */
+	/* Where there is a pace: what passed at this member between its last call with a pace and
+	 * this one, and what the pieces that it has read so far took their owner and itself. */
+	uint64_t gap_ticks, filled_ticks, read_ticks;
+	bool by_loads;                  /* some were read by loads, which has no pace */
 };
 
-/* Of payloads between two powers of two bytes: how the reader compares the kernel's copies, and how
- * the owner follows its wish (cells_kernel.c).  Ticks are for 64 KiB. */
+/* Times of the last payloads that went one way, in ticks for 64 KiB; 0: none. */
+enum { PCOLL_RECENT = 4 };
+
+struct pcoll_recent {
+	uint64_t ticks[PCOLL_RECENT];
+	unsigned added;
+};
+
+/* Of payloads between two powers of two bytes: how the reader compares the kernel's copies with
+ * rooms, and how the owner follows its wish (cells_kernel.c). */
 struct pcoll_pace {
-	uint64_t own_ticks;             /* of a copy of the own block; 0: not known yet */
-	uint64_t heard_ticks;           /* ... of the other member's, in a scatter */
-	uint64_t own_least;             /* of those since: the least ... */
-	unsigned own_copies;            /* ... of so many */
-	unsigned own_untimed;           /* copies since it was known, the lower bits */
-	unsigned slow_copies;           /* by the kernel, in a row */
-	unsigned wanted;                /* operations for which the peer wanted rooms */
+	struct pcoll_recent kernel, halves, rooms;
+	struct pcoll_recent *way, *last;        /* of the operation that is read, and of the one
+	                                         * before; NULL: there was none */
+	bool wants_alone;               /* the reader of a scatter: without the giver's help */
+	uint64_t peers_gap_ticks;       /* as its owner tells, before the operation that is read */
+	unsigned turn, readers_turn;    /* operations whose way has been chosen here; those long
+	                                 * ago in part */
 };
 
 /* Those in which all give, gathers, and scatters have a set each. */
@@ -113,6 +125,8 @@ struct pcoll_cells {
 	bool has_refused;               /* ... in this step, and has not told of it */
 	unsigned char *bounce;          /* for operands that the kernel reads; NULL: none yet */
 	struct pcoll_pace paces[PCOLL_PACE_SETS * PCOLL_PACES];
+	uint64_t paced_end;             /* ticks when the last operation with a pace ended; 0: none
+	                                 * has */
 	struct cells_op *oldest, *newest;       /* under way */
 	struct cells_op *filling;       /* the oldest with cells to be filled; or NULL */
 	/* Under the lock. */
@@ -203,15 +217,9 @@ bool pcoll_cells_answer(struct pcoll_cells *cells);
 
 enum pcoll_halves { PCOLL_HALVES_READ, PCOLL_HALVES_WAIT, PCOLL_HALVES_REFUSED };
 
-/* May they? */
-static inline bool
-cells_op_is_halved(const struct cells_op *op)
-{
-	return PSI_UNLIKELY(op->is_one_way) && op->kind->dst_blocks;
-}
-
-/* The root's: offers a part, once; reads the block at `src' of the giver, but for what that
- * copies; and takes its offer back.  False: the giver is copying. */
+/* The reader's: offers a part, once; reads the block at `src' of the giver, but for what that
+ * copies, and sets read_ticks to what the longer part took; and takes its offer back.  False: the
+ * giver is copying. */
 void pcoll_cells_halves_offer(struct pcoll_cells *cells, struct cells_op *op);
 enum pcoll_halves pcoll_cells_halves_read(struct pcoll_cells *cells, struct cells_op *op,
                                           uintptr_t src);
@@ -225,25 +233,17 @@ bool pcoll_cells_halves_help(struct pcoll_cells *cells, const struct cells_op *o
 
 /* Lets the others reach this process's memory by the kernel, before they are told where. */
 void pcoll_cells_card_show(struct pcoll_cells *cells);
-/* Sets `is_one_way' and `pace', before an operation's first cell. */
+/* Sets `is_one_way', `offers' and `pace', before an operation's first cell. */
 void pcoll_cells_pace_choose(struct pcoll_cells *cells, struct cells_op *op);
+/* An operation that has a pace has ended. */
+void pcoll_cells_pace_end(struct pcoll_cells *cells);
 /* Is the kernel to read this member's src?  Asked once for each operation, and counted. */
 bool pcoll_cells_kernel_choose(struct pcoll_cells *cells, const struct cells_op *op);
-/* Copies the own block of an operation that has a pace. */
-void pcoll_cells_copy_timed(const struct cells_op *op, void *to, const void *own);
-/* psi_vm_read, which is timed where that helps to choose. */
-bool pcoll_cells_kernel_read(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t rank,
-                             void *to, const void *from, size_t len_bytes);
-/* In a scatter of two: how long the giver's copy of its own block takes, for its reader to compare
- * with. */
-void pcoll_cells_pace_tell(const struct cells_op *op, struct psi_cell_line *line);
-void pcoll_cells_pace_hear(const struct cells_op *op, const struct psi_cell_line *line);
-/* For 64 KiB, if so many bytes were copied since then. */
-uint64_t pcoll_cells_ticks_since(uint64_t start, size_t len_bytes);
-/* Notes whether a copy by the kernel of a block, or of a part of one, was slow: in ticks for 64
- * KiB. */
-void pcoll_cells_kernel_judge(struct pcoll_cells *cells, const struct cells_op *op, uint64_t ticks,
-                              bool part);
+/* The reader's, of an operation that has a pace: the cell of `from' has been read, which it began
+ * at `start'; then, the last cell of the last phase has. */
+void pcoll_cells_pace_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from,
+                           bool is_direct, uint64_t start);
+void pcoll_cells_pace_judge(struct pcoll_cells *cells, struct cells_op *op);
 
 /* -- blocks of any lengths (cells_blocks.c); by the same thread -------------------------------- */
 

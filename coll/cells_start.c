@@ -133,7 +133,7 @@ op_describe_plain(const struct pcoll_cells *cells, struct cells_op *op,
 	op->reads = 0;
 	op->word = pcoll_cells_word(call, call_bytes);
 	op->is_direct = false;
-	op->is_one_way = op->has_offered = false;
+	op->is_one_way = op->offers = op->has_offered = false;
 	op->owes_own = op->keeps_first = false;
 	op->pace = NULL;
 }

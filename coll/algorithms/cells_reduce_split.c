@@ -10,7 +10,7 @@
 #include "runtime/team/team.h"
 
 /* From where on that is quicker (docs/performance.md, Collectives). */
-enum { LEAST_BYTES = 64 << 10, LEAST_SIZE = 3 };
+enum { LEAST_BYTES = 64 << 10, LEAST_BYTES_OF_TWO = 512 << 10 };
 
 static struct pcoll_call
 part_of(const struct pcoll_call *call, size_t at, size_t len_bytes)
@@ -31,8 +31,8 @@ block_bytes(const struct pcoll_call *call)
 {
 	const size_t size = call->tm->size, elem_bytes = call->reduction.elem_bytes;
 
-	if (size < LEAST_SIZE || call->len_bytes < LEAST_BYTES || pcoll_call_has_scalar(call) ||
-	    size * elem_bytes > PSI_CELL_ROOM_BYTES)
+	if (call->len_bytes < (size > 2 ? LEAST_BYTES : LEAST_BYTES_OF_TWO) ||
+	    pcoll_call_has_scalar(call) || size * elem_bytes > PSI_CELL_ROOM_BYTES)
 		return 0;
 	return call->len_bytes / elem_bytes / size * elem_bytes;
 }

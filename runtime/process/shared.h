@@ -16,7 +16,7 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 22,
+	PSI_SHARED_ABI = 23,
 	/* Blocks per rank for threads.  Most are never touched; see runtime/process/block.c. */
 	PSI_BLOCKS = 256,
 	PSI_WHERE_WORDS = 8, PSI_WHERE_BYTES = 8 * PSI_WHERE_WORDS,
@@ -143,10 +143,14 @@ struct psi_cell_line {
 		unsigned char bytes[PSI_CELL_LINE_BYTES];
 		struct {
 			uint64_t src;           /* address at its owner */
-			uint64_t own_ticks;     /* in a scatter: of its owner's own copy */
+			uint64_t gap_ticks;     /* as in a room's */
 			_Atomic uint64_t copied;        /* the phase plus 1: its room is
 			                                 * filled too */
 		} direct;
+		struct {
+			uint64_t filled_ticks;  /* that its owner took, between two members */
+			uint64_t gap_ticks;     /* before that, since its last such call */
+		} room;
 		struct {
 			unsigned char bytes[PSI_CELL_NAMED_BYTES];
 			uint64_t reader;        /* the rank that it is for */
@@ -176,7 +180,7 @@ _Static_assert(offsetof(struct psi_cell_line, more) == 64, "each line is one of 
  *           reads (coll/cells_kernel.c)
  * card      of its process, from its first direct cell or offer on
  * rest      its offer: the giver may write from rest_dst on what is rest_at bytes behind the start
- *           of the block, and says in rest_ticks how long 64 KiB of that took
+ *           of the block, and says in rest_ticks how long that took
  *           (coll/cells_halves.c)
  */
 struct psi_cells {

@@ -349,9 +349,28 @@ trials_at_once(struct pt_step *heap, unsigned long rounds)
 	}
 }
 
+/* From 512 KiB on each combines a half, and both gather the halves; an odd element is combined by
+ * both. */
+static void
+trials_divided(struct pt_step *heap, unsigned long rounds)
+{
+	static const size_t counts[] = { 32768, 32767, 32771, 2 * (size_t)MOST };
+
+	for (turn = 0; turn < rounds; turn++) {
+		const struct trial trial = {
+			.count = counts[turn % PT_COUNT(counts)],
+			.src = heap, .dst = heap + 2 * (size_t)MOST,
+			.in_place = turn / 3 % 2,
+		};
+
+		try_allreduce(&trial);
+	}
+}
+
 static void
 trials_of_two(struct pt_step *heap)
 {
+	trials_divided(heap, pt_scale(24, 240));
 	trials_written(heap, pt_scale(280, 1400));
 	trials_untouched(heap, 4096, pt_scale(200, 2000));
 	trials_untouched(heap, 5003, pt_scale(100, 1000));

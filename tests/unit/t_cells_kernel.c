@@ -1,13 +1,15 @@
-/* Whether the kernel or rooms serve a large block between two members: which copies the reader
- * finds slow, what it wants then, and when the owner lets the kernel try again. */
+/* How a large block goes between two members, by the kernel or by rooms: what the reader finds
+ * quicker and wants then, and when each tries the other way. */
 #include "coll/cells_list.h"
 #include "coll/cells_side.h"
 #include "tests/unit/main.h"
 
+#include "gasnet_tools_time.h"
+
 #include <string.h>
 
-enum { OWN_TICKS = 100, SLOW = 351, QUICK = 350, PART_SLOW = 501, PART_QUICK = 500 };
-enum { KIB_64 = 64 << 10, SLOW_TELLS = 4, ROOMS_BETWEEN = 62, TRIALS = 2 };
+enum { KIB_64 = 64 << 10, EVERY = 64, SOON_EVERY = 16, SOON = 128, TRIALS = 2, RECENT = 4 };
+enum { SLOW = 1000, LITTLE_QUICKER = 940, QUICKER = 930 };
 
 static struct psi_cells memory[2];
 static struct peer peers[2];
@@ -40,39 +42,146 @@ op_of(struct pcoll_cells *cells, const struct pcoll_cells_kind *kind, size_t len
 	return op;
 }
 
-/* The reader judges copies of whole blocks, or of parts. */
+/* The reader has had so many payloads that way, one behind the other. */
 static void
-judge(const struct cells_op *op, uint64_t ticks, bool part, unsigned times)
+took(struct cells_op *op, struct pcoll_recent *way, uint64_t ticks, unsigned times)
 {
+	op->filled_ticks = 0;
+	op->pace->peers_gap_ticks = 0;
+	while (times--) {
+		op->pace->way = way;
+		op->read_ticks = ticks;
+		pcoll_cells_pace_judge(reader, op);
+	}
+}
+
+static bool
+wants_rooms(void)
+{
+	return atomic_load(&memory[1].rooms_wanted) != 0;
+}
+
+/* The owner's next operations: how many of so many go by the kernel. */
+static unsigned
+count_kernel(const struct cells_op *op, unsigned times)
+{
+	unsigned count = 0;
+
 	while (times--)
-		pcoll_cells_kernel_judge(reader, op, ticks, part);
+		count += pcoll_cells_kernel_choose(owner, op);
+	return count;
 }
 
-/* So many operations in a row go by rooms, or by the kernel. */
-static void
-expect(const struct cells_op *op, bool kernel, unsigned times)
+START_TEST(the_quicker_way_is_wanted)
 {
-	for (unsigned i = 0; i < times; i++)
-		ck_assert_msg(pcoll_cells_kernel_choose(owner, op) == kernel, "operation %u", i);
-}
+	struct cells_op read = op_of(reader, &pcoll_cells_exchange, KIB_64);
+	struct pcoll_pace *pace = read.pace;
 
-START_TEST(slow_copies_in_a_row_want_rooms)
+	took(&read, &pace->kernel, SLOW, RECENT + 1);
+	ck_assert(!wants_rooms());
+	took(&read, &pace->rooms, LITTLE_QUICKER, RECENT + 1);
+	ck_assert(!wants_rooms());
+	took(&read, &pace->rooms, QUICKER, 1);
+	ck_assert(wants_rooms());
+	took(&read, &pace->kernel, QUICKER, 2);
+	ck_assert(wants_rooms());
+	took(&read, &pace->kernel, QUICKER / 2, 2);
+	ck_assert(!wants_rooms());
+}
+END_TEST
+
+/* It finds caches as the other way has left them. */
+START_TEST(the_first_of_a_way_does_not_count)
+{
+	struct cells_op read = op_of(reader, &pcoll_cells_exchange, KIB_64);
+	struct pcoll_pace *pace = read.pace;
+
+	took(&read, &pace->kernel, SLOW, 2);
+	for (unsigned i = 0; i < 2 * RECENT; i++) {
+		took(&read, &pace->rooms, 1, 1);
+		took(&read, &pace->kernel, SLOW, 1);
+	}
+	ck_assert(!wants_rooms());
+	took(&read, &pace->rooms, 1, 2);
+	ck_assert(wants_rooms());
+}
+END_TEST
+
+/* The quickest of the last counts, so that one for which a CPU was lost does not. */
+START_TEST(slow_ones_by_chance_do_not_count)
+{
+	struct cells_op read = op_of(reader, &pcoll_cells_exchange, KIB_64);
+	struct pcoll_pace *pace = read.pace;
+
+	took(&read, &pace->rooms, SLOW, 2);
+	took(&read, &pace->kernel, QUICKER, 2);
+	took(&read, &pace->kernel, 100 * SLOW, RECENT - 1);
+	ck_assert(!wants_rooms());
+	took(&read, &pace->kernel, 100 * SLOW, 1);
+	ck_assert(wants_rooms());
+}
+END_TEST
+
+START_TEST(loads_have_no_pace)
+{
+	struct cells_op read = op_of(reader, &pcoll_cells_exchange, KIB_64);
+
+	read.by_loads = true;
+	took(&read, &read.pace->kernel, 1, 2);
+	ck_assert_uint_eq(read.pace->kernel.ticks[0], 0);
+}
+END_TEST
+
+/* What the members do between the calls counts, since it may wait for lines; but not for ever. */
+START_TEST(gaps_count)
+{
+	struct cells_op read = op_of(reader, &pcoll_cells_exchange, KIB_64);
+	struct pcoll_pace *pace = read.pace;
+
+	took(&read, &pace->kernel, SLOW, 2);
+	read.gap_ticks = SLOW / 2;
+	took(&read, &pace->rooms, QUICKER, RECENT + 1);
+	ck_assert(!wants_rooms());
+	ck_assert_uint_eq(pace->rooms.ticks[0], QUICKER + SLOW / 2 + 1);
+	read.gap_ticks = 1000 * SLOW;
+	took(&read, &pace->rooms, QUICKER, 1);
+	ck_assert_uint_lt(pace->rooms.ticks[RECENT % 4], 100 * SLOW);
+}
+END_TEST
+
+/* A cell that is read: the owner tells of its room, or where its block is. */
+START_TEST(owners_tell_of_their_part)
+{
+	struct cells_op read = op_of(reader, &pcoll_cells_exchange, KIB_64);
+	const uint64_t now = gasnett_ticks_now();
+
+	memory[0].line[0].room.filled_ticks = 500;
+	memory[0].line[0].room.gap_ticks = 70;
+	pcoll_cells_pace_read(reader, &read, 0, false, now);
+	ck_assert_ptr_eq(read.pace->way, &read.pace->rooms);
+	ck_assert_uint_eq(read.filled_ticks, 500);
+	ck_assert_uint_eq(read.pace->peers_gap_ticks, 70);
+	memory[0].line[0].direct.gap_ticks = 90;
+	pcoll_cells_pace_read(reader, &read, 0, true, now);
+	ck_assert_ptr_eq(read.pace->way, &read.pace->kernel);
+	ck_assert_uint_eq(read.filled_ticks, 500);
+	ck_assert_uint_eq(read.pace->peers_gap_ticks, 90);
+}
+END_TEST
+
+START_TEST(owners_try_the_other_way_now_and_then)
 {
 	struct cells_op given = op_of(owner, &pcoll_cells_exchange, KIB_64);
 	struct cells_op read = op_of(reader, &pcoll_cells_exchange, KIB_64);
+	const unsigned soon = SOON / SOON_EVERY * TRIALS;
 
-	read.pace->own_ticks = OWN_TICKS;
-	judge(&read, SLOW, false, SLOW_TELLS - 1);
-	expect(&given, true, 1);
-	judge(&read, QUICK, false, 1);
-	judge(&read, SLOW, false, SLOW_TELLS - 1);
-	expect(&given, true, 1);
-	judge(&read, SLOW, false, 1);
-	expect(&given, false, ROOMS_BETWEEN);
-	expect(&given, true, TRIALS);
-	expect(&given, false, ROOMS_BETWEEN);
-	judge(&read, QUICK, false, 1);
-	expect(&given, true, 3 * ROOMS_BETWEEN);
+	ck_assert_uint_eq(count_kernel(&given, 4), 4);
+	ck_assert_uint_eq(count_kernel(&given, TRIALS), 0);
+	ck_assert_uint_eq(count_kernel(&given, SOON - 4 - TRIALS), SOON - 4 - soon);
+	ck_assert_uint_eq(count_kernel(&given, 10 * EVERY), 10 * (EVERY - TRIALS));
+	took(&read, &read.pace->kernel, SLOW, 2);
+	took(&read, &read.pace->rooms, QUICKER, 2);
+	ck_assert_uint_eq(count_kernel(&given, 10 * EVERY), 10 * TRIALS);
 }
 END_TEST
 
@@ -83,11 +192,11 @@ START_TEST(lengths_of_other_powers_are_not_concerned)
 	struct cells_op same = op_of(owner, &pcoll_cells_gather_all, KIB_64 + 1);
 	struct cells_op longer = op_of(owner, &pcoll_cells_gather_all, 2 * KIB_64 + 1);
 
-	read.pace->own_ticks = OWN_TICKS;
-	judge(&read, SLOW, false, SLOW_TELLS);
-	expect(&shorter, true, 1);
-	expect(&same, false, 1);
-	expect(&longer, true, 1);
+	took(&read, &read.pace->kernel, SLOW, 2);
+	took(&read, &read.pace->rooms, QUICKER, 2);
+	ck_assert_uint_eq(count_kernel(&shorter, 1), 1);
+	ck_assert_uint_eq(count_kernel(&same, 1), 0);
+	ck_assert_uint_eq(count_kernel(&longer, 1), 1);
 }
 END_TEST
 
@@ -100,64 +209,33 @@ START_TEST(short_blocks_and_larger_teams_have_no_pace)
 }
 END_TEST
 
-START_TEST(nothing_is_slow_where_no_own_block_is_copied)
+/* So many operations of the reader: in how many it offers a part. */
+static unsigned
+count_offers(const struct pcoll_cells_kind *kind, unsigned times)
 {
-	struct cells_op given = op_of(owner, &pcoll_cells_gather_all, KIB_64);
-	struct cells_op read = op_of(reader, &pcoll_cells_gather_all, KIB_64);
+	unsigned count = 0;
 
-	judge(&read, SLOW, false, 2 * SLOW_TELLS);
-	expect(&given, true, 2 * ROOMS_BETWEEN);
+	while (times--)
+		count += op_of(reader, kind, KIB_64).offers;
+	return count;
 }
-END_TEST
 
-/* The giver of a scatter tells how long the copy of its own block takes.  If it copies none, the
- * reader wants rooms. */
-START_TEST(the_giver_of_a_scatter_tells_its_time)
+START_TEST(readers_of_scatters_find_whether_to_offer)
 {
-	struct cells_op given = op_of(owner, &pcoll_cells_scatter, KIB_64);
+	const unsigned soon = SOON / SOON_EVERY * TRIALS;
 	struct cells_op read = op_of(reader, &pcoll_cells_scatter, KIB_64);
-	struct psi_cell_line line;
+	struct pcoll_pace *pace = read.pace;
 
-	memset(&line, 0, sizeof line);
-	ck_assert(given.is_one_way && read.is_one_way);
-	given.pace->own_ticks = OWN_TICKS;
-	pcoll_cells_pace_tell(&given, &line);
-	pcoll_cells_pace_hear(&read, &line);
-	judge(&read, QUICK, false, SLOW_TELLS);
-	expect(&given, true, 1);
-	given.pace->own_ticks = 0;
-	pcoll_cells_pace_tell(&given, &line);
-	pcoll_cells_pace_hear(&read, &line);
-	judge(&read, QUICK, false, SLOW_TELLS);
-	expect(&given, false, 1);
-}
-END_TEST
-
-START_TEST(a_part_may_take_longer)
-{
-	struct cells_op given = op_of(owner, &pcoll_cells_gather, KIB_64);
-	struct cells_op read = op_of(reader, &pcoll_cells_gather, KIB_64);
-
-	read.pace->own_ticks = OWN_TICKS;
-	judge(&read, PART_QUICK, true, SLOW_TELLS);
-	expect(&given, true, 1);
-	judge(&read, PART_SLOW, true, SLOW_TELLS);
-	expect(&given, false, 1);
-}
-END_TEST
-
-START_TEST(own_copies_are_timed)
-{
-	static unsigned char from[KIB_64], to[KIB_64];
-	struct cells_op op = op_of(reader, &pcoll_cells_exchange, KIB_64);
-
-	memset(from, 7, sizeof from);
-	pcoll_cells_copy_timed(&op, to, from);
-	ck_assert(memcmp(from, to, sizeof from) == 0);
-	ck_assert_uint_gt(op.pace->own_least, 0);
-	for (unsigned i = 0; i < 20; i++)
-		pcoll_cells_copy_timed(&op, to, from);
-	ck_assert_uint_gt(op.pace->own_ticks, 0);
+	ck_assert(read.offers);
+	ck_assert_uint_eq(count_offers(&pcoll_cells_scatter, SOON - 1), SOON - soon - 1);
+	ck_assert_uint_eq(count_offers(&pcoll_cells_scatter, EVERY), EVERY - TRIALS);
+	took(&read, &pace->halves, SLOW, 2);
+	took(&read, &pace->kernel, QUICKER, 2);
+	ck_assert_uint_eq(count_offers(&pcoll_cells_scatter, EVERY), TRIALS);
+	took(&read, &pace->halves, QUICKER / 2, 2);
+	ck_assert_uint_eq(count_offers(&pcoll_cells_scatter, EVERY), EVERY - TRIALS);
+	ck_assert_uint_eq(count_offers(&pcoll_cells_gather, 2 * SOON), 2 * SOON);
+	ck_assert_uint_eq(count_offers(&pcoll_cells_exchange, 2 * SOON), 0);
 }
 END_TEST
 
@@ -167,12 +245,15 @@ main(void)
 	TCase *tests = tcase_create("cells_kernel");
 
 	tcase_add_checked_fixture(tests, sides_make, NULL);
-	tcase_add_test(tests, slow_copies_in_a_row_want_rooms);
+	tcase_add_test(tests, the_quicker_way_is_wanted);
+	tcase_add_test(tests, the_first_of_a_way_does_not_count);
+	tcase_add_test(tests, slow_ones_by_chance_do_not_count);
+	tcase_add_test(tests, loads_have_no_pace);
+	tcase_add_test(tests, gaps_count);
+	tcase_add_test(tests, owners_tell_of_their_part);
+	tcase_add_test(tests, owners_try_the_other_way_now_and_then);
 	tcase_add_test(tests, lengths_of_other_powers_are_not_concerned);
 	tcase_add_test(tests, short_blocks_and_larger_teams_have_no_pace);
-	tcase_add_test(tests, nothing_is_slow_where_no_own_block_is_copied);
-	tcase_add_test(tests, the_giver_of_a_scatter_tells_its_time);
-	tcase_add_test(tests, a_part_may_take_longer);
-	tcase_add_test(tests, own_copies_are_timed);
+	tcase_add_test(tests, readers_of_scatters_find_whether_to_offer);
 	return unit_run("cells_kernel", tests);
 }
