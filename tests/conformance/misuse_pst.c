@@ -1,5 +1,5 @@
-/* Collectives of penstock.h that are called as they may not be. */
-#include <penstock_upc_coll.h>
+/* Collectives of penstock_coll.h that are called as they may not be. */
+#include <penstock_coll.h>
 
 #include "tests/lib/pt_misuse.h"
 
@@ -96,92 +96,6 @@ value_operator(void)
 static void no_plan(void) { gex_Event_Wait(pst_plan_start(PST_PLAN_INVALID)); }
 
 static void
-other_elements(void)
-{
-	void *base[1] = { words };
-	const pst_upc_array_t array = { pt.tm, base, 1, 8, 2, 0 };
-
-	pst_upc_all_reduce(&array, &array, GEX_DT_U64, 8, 3, GEX_OP_ADD, NULL, NULL, 0);
-}
-
-/* A reduction along two elements, with the sum at `dst'. */
-static void
-upc_reduce(void *dst, void *src)
-{
-	void *to[1] = { dst }, *from[1] = { src };
-	const pst_upc_array_t result = { pt.tm, to, 1, 8, 1, 0 };
-	const pst_upc_array_t array = { pt.tm, from, 1, 8, 2, 0 };
-
-	pst_upc_all_reduce(&result, &array, GEX_DT_U64, 8, 2, GEX_OP_ADD, NULL, NULL, 0);
-}
-
-static void
-upc_prefixes(void *dst, void *src)
-{
-	void *to[1] = { dst }, *from[1] = { src };
-	const pst_upc_array_t result = { pt.tm, to, 1, 8, 3, 0 };
-	const pst_upc_array_t array = { pt.tm, from, 1, 8, 3, 0 };
-
-	pst_upc_all_prefix_reduce(&result, &array, GEX_DT_U64, 8, 3, GEX_OP_ADD, NULL, NULL, 0);
-}
-
-static void upc_reduce_nowhere(void) { upc_reduce(NULL, words); }
-static void upc_reduce_odd(void) { upc_reduce(words, (char *)words + 36); }
-static void upc_reduce_to_odd(void) { upc_reduce((char *)words + 1, words + 4); }
-static void upc_prefixes_odd(void) { upc_prefixes((char *)words + 4, words + 4); }
-static void
-upc_reduce_overlaps(void)
-{
-	upc_reduce(words, words + 1);                           /* before it */
-	upc_reduce(words + 1, words + 1);                       /* in place */
-	upc_reduce(words + 2, words + 1);
-}
-static void
-upc_prefixes_overlap(void)
-{
-	upc_prefixes(words, words + 3);
-	upc_prefixes(words, words);
-	upc_prefixes(words + 2, words);
-}
-
-static void
-upc_no_targets(void)
-{
-	void *base[1] = { words }, *nowhere[1] = { NULL };
-	const pst_upc_array_t array = { pt.tm, base, 1, 8, 1, 0 };
-	const pst_upc_array_t perm = { pt.tm, nowhere, 1, sizeof(int), 1, 0 };
-
-	pst_upc_all_permute(&array, &array, &perm, 8, 0);
-}
-
-static void
-upc_no_parts(void)
-{
-	const pst_upc_array_t array = { pt.tm, NULL, 1, 8, 1, 0 };
-
-	pst_upc_all_broadcast(&array, &array, 8, 0);
-}
-
-static void
-other_layout(void)
-{
-	void *base[1] = { words };
-	const pst_upc_array_t dst = { pt.tm, base, 1, 8, 2, 0 }, src = { pt.tm, base, 2, 8, 2, 0 };
-
-	pst_upc_all_prefix_reduce(&dst, &src, GEX_DT_U64, 8, 2, GEX_OP_ADD, NULL, NULL, 0);
-}
-
-static void
-two_teams(void)
-{
-	void *base[1] = { words };
-	pst_upc_array_t dst = { pt.tm, base, 1, 8, 1, 0 }, src = dst;
-
-	gex_TM_Split(&src.tm, pt.tm, 0, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
-	pst_upc_all_broadcast(&dst, &src, 8, 0);
-}
-
-static void
 rebind_nowhere(void)
 {
 	pst_plan_t plan;
@@ -220,16 +134,6 @@ rebind_blocks_overlap(void)
 	PT_OK(pst_plan_rebind(plan, words, words));             /* before its block */
 	PT_OK(pst_plan_rebind(plan, words, words + 2));         /* in place */
 	(void)pst_plan_rebind(plan, words, words + 3);
-}
-
-static void
-upc_modes(void)
-{
-	void *base[1] = { words };
-	const pst_upc_array_t array = { pt.tm, base, 1, 8, 1, 0 };
-
-	pst_upc_all_prefix_reduce(&array, &array, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL,
-	                          PST_UPC_OUT_NOSYNC | PST_UPC_OUT_ALLSYNC);
 }
 
 static void
@@ -411,49 +315,6 @@ static const struct pt_misuse cases[] = {
 	  "pst_allreduce_value: op 0x4 cannot reduce type 0x10; pass ADD, MULT, MIN or MAX, with "
 	  "integers also AND, OR or XOR, else GEX_OP_USER",
 	  0 },
-	{ "other_elements", PT_ALWAYS, 1, other_elements,
-	  "a reduction of more elements than the array has",
-	  "pst_upc_all_reduce: 3 elements of 8 bytes, and the array has 2 of 8; pass the array's",
-	  0 },
-	{ "upc_reduce_nowhere", PT_ALWAYS, 1, upc_reduce_nowhere, "a reduction of an array to NULL",
-	  "pst_upc_all_reduce: dst is NULL, but should have 8 bytes; pass memory of this process",
-	  0 },
-	{ "upc_reduce_odd", PT_CHECKED, 1, upc_reduce_odd,
-	  "a reduction of an array that is not aligned",
-	  "pst_upc_all_reduce: dst 0x* or src 0x* is not aligned for elements of 8 bytes; align "
-	  "them",
-	  0 },
-	{ "upc_reduce_to_odd", PT_CHECKED, 1, upc_reduce_to_odd,
-	  "a reduction of an array to memory that is not aligned",
-	  "pst_upc_all_reduce: dst 0x* or src 0x* is not aligned for elements of 8 bytes; align "
-	  "them",
-	  0 },
-	{ "upc_reduce_overlaps", PT_CHECKED, 1, upc_reduce_overlaps,
-	  "a reduction of an array to its second element",
-	  "pst_upc_all_reduce: dst 0x* and src 0x* of 16 bytes overlap; pass the same address "
-	  "twice, or memory apart",
-	  0 },
-	{ "upc_prefixes_odd", PT_CHECKED, 1, upc_prefixes_odd,
-	  "prefixes into an array that is not aligned",
-	  "pst_upc_all_prefix_reduce: dst 0x* or src 0x* is not aligned for elements of 8 bytes; "
-	  "align them",
-	  0 },
-	{ "upc_prefixes_overlap", PT_CHECKED, 1, upc_prefixes_overlap,
-	  "prefixes into an array that overlaps",
-	  "pst_upc_all_prefix_reduce: dst 0x* and src 0x* of 24 bytes overlap; pass the same "
-	  "address twice, or memory apart",
-	  0 },
-	{ "upc_no_targets", PT_ALWAYS, 1, upc_no_targets, "a permutation without targets",
-	  "pst_upc_all_permute: perm is NULL, but should have 4 bytes; pass memory of this process",
-	  0 },
-	{ "upc_no_parts", PT_ALWAYS, 1, upc_no_parts, "an array without the ranks' parts",
-	  "pst_upc_all_broadcast: base of dst is NULL, but should have 1 entries; pass the list",
-	  0 },
-	{ "other_layout", PT_ALWAYS, 1, other_layout, "prefixes into an array of another layout",
-	  "pst_upc_all_prefix_reduce: dst is not laid out as src; pass an array of the same layout",
-	  0 },
-	{ "two_teams", PT_ALWAYS, 1, two_teams, "a broadcast between arrays of two teams",
-	  "pst_upc_all_broadcast: the arrays are of two teams; pass arrays of one team", 0 },
 	{ "no_type", PT_ALWAYS, 1, no_type, "a scan of two types",
 	  "pst_scan: dt 0x108 is no type; pass one of GEX_DT_* or PST_DT_*", 0 },
 	{ "rebind_nowhere", PT_ALWAYS, 1, rebind_nowhere, "a plan that gets NULL for memory",
@@ -471,10 +332,6 @@ static const struct pt_misuse cases[] = {
 	  "the same, a plan with lists",
 	  "pst_plan_rebind: dst 0x* and src 0x* of 16 bytes overlap; pass the same address twice, "
 	  "or memory apart",
-	  0 },
-	{ "upc_modes", PT_ALWAYS, 1, upc_modes, "two ways to synchronise after a reduction",
-	  "pst_upc_all_prefix_reduce: flags 0x28 have two of PST_IN_*, of PST_OUT_*, or SINGLE and "
-	  "LOCAL; pass one of each at most",
 	  0 },
 	{ "no_plan", PT_ALWAYS, 1, no_plan, "the start of a plan that is not there",
 	  "pst_plan_start: plan is PST_PLAN_INVALID; pass one that a call pst_*_plan made", 0 },
