@@ -332,6 +332,7 @@ cells_open(gex_TM_t tm)
 	cells->room_until = psi_first_phase + PSI_CELLS;
 	cells->inbox_last = &cells->inbox;
 	memset(cells->paces, 0, sizeof cells->paces);
+	cells->paced_end = 0;
 	peers_open(cells, tm);
 	cells->own = cells->peers[cells->rank].cells;
 	cells->all_here = cells->sleeper_count == 0;

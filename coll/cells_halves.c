@@ -23,9 +23,14 @@
  * state of the rest.  Each member may change REST_OPEN; only the giver changes REST_GIVERS. */
 enum { REST_OPEN, REST_GIVERS, REST_WRITTEN, REST_READERS, REST_BITS = 2 };
 
-/* Parts of 16 that the reader copies.  The root copies its own block too, in a third of the time
- * that the kernel takes for one: in a gather the reader does, in a scatter the giver. */
-enum { SIXTEENTHS = 16, GATHERS_SIXTEENTHS = 5, SCATTERS_SIXTEENTHS = 10, FRONT_MULTIPLE = 4096 };
+/* Parts of 16 that the reader copies.  The root copies its own block too, and gets the smaller
+ * part: it reads in a gather, and gives in a scatter. */
+enum {
+	SIXTEENTHS = 16,
+	READERS_SIXTEENTHS_GATHER = 5,
+	READERS_SIXTEENTHS_SCATTER = 10,
+	FRONT_MULTIPLE = 4096,
+};
 
 static const struct peer *
 other_of(const struct pcoll_cells *cells)
@@ -44,7 +49,9 @@ mark_of(const struct cells_op *op)
 void
 pcoll_cells_halves_offer(struct pcoll_cells *cells, struct cells_op *op)
 {
-	const size_t sixteenths = op->kind->dst_blocks ? GATHERS_SIXTEENTHS : SCATTERS_SIXTEENTHS;
+	const size_t sixteenths = op->kind->dst_blocks
+		                          ? READERS_SIXTEENTHS_GATHER
+		                          : READERS_SIXTEENTHS_SCATTER;
 	struct psi_cells *own = cells->own;
 
 	op->has_offered = true;
@@ -81,7 +88,6 @@ pcoll_cells_halves_withdraw(struct pcoll_cells *cells)
 	return rest_look(cells) != REST_GIVERS;
 }
 
-/* The longer of both parts counts, and not the time between. */
 enum pcoll_halves
 pcoll_cells_halves_read(struct pcoll_cells *cells, struct cells_op *op, uintptr_t src)
 {
@@ -91,29 +97,21 @@ pcoll_cells_halves_read(struct pcoll_cells *cells, struct cells_op *op, uintptr_
 	const char *from =
 		(const char *)src + (op->kind->src_blocks ? cells->rank * len_bytes : 0);
 	char *to = dst_block(op, 1 - cells->rank);
-	uint64_t start;
 	unsigned rest;
 
 	if (!op->front_is_read) {
-		start = gasnett_ticks_now();
+		op->front_start = gasnett_ticks_now();
 		if (!psi_vm_probe(rank, &giver->cells->card) ||
 		    !psi_vm_read(rank, to, from, front))
 			return PCOLL_HALVES_REFUSED;
 		op->front_is_read = true;
-		op->read_ticks = gasnett_ticks_now() - start;
 	}
 	rest = rest_look(cells);
 	if (rest == REST_GIVERS)
 		return PCOLL_HALVES_WAIT;
-	if (rest == REST_WRITTEN) {
-		if (op->read_ticks < cells->own->rest_ticks)
-			op->read_ticks = cells->own->rest_ticks;
-	} else {
-		start = gasnett_ticks_now();
-		if (!psi_vm_read(rank, to + front, from + front, len_bytes - front))
-			return PCOLL_HALVES_REFUSED;
-		op->read_ticks += gasnett_ticks_now() - start;
-	}
+	if (rest == REST_READERS &&
+	    !psi_vm_read(rank, to + front, from + front, len_bytes - front))
+		return PCOLL_HALVES_REFUSED;
 	return PCOLL_HALVES_READ;
 }
 
@@ -135,7 +133,6 @@ pcoll_cells_halves_help(struct pcoll_cells *cells, const struct cells_op *op)
 	uint64_t rest = atomic_load_explicit(&theirs->rest,
 	                                     memory_order_acquire); /* V12: acquire, from V11 in
 	                                                             * pcoll_cells_halves_offer */
-	uint64_t start;
 	size_t at, len_bytes;
 	bool written;
 
@@ -146,10 +143,8 @@ pcoll_cells_halves_help(struct pcoll_cells *cells, const struct cells_op *op)
 		return false;
 	at = theirs->rest_at;
 	len_bytes = op->call->len_bytes - at;
-	start = gasnett_ticks_now();
 	written = psi_vm_write(rank, (void *)(uintptr_t)theirs->rest_dst,
 	                       src_block(op, 1 - cells->rank) + at, len_bytes);
-	theirs->rest_ticks = gasnett_ticks_now() - start;
 	atomic_store_explicit(&theirs->rest, mark_of(op) | (written ? REST_WRITTEN : REST_READERS),
 	                      memory_order_release); /* V13: release, to V14 in rest_look */
 	return true;

@@ -5,9 +5,9 @@
  * So both ways are timed, for lengths between two powers of two.  The owner of the payload takes
  * the way that the reader wants, and the other one for a few operations now and then.  The reader
  * times the kernel's copy, or its own copy out of the room; the owner tells how long it has filled
- * that.  To this come the gaps, in which each member works between such calls: one who writes
- * anew what another CPU has read waits for its lines.  What took least of the last few counts,
- * since a copy is slow when a CPU was lost.
+ * that.  Gaps are added: the time that each member spends between two such calls.  A member that
+ * writes to lines which another CPU has read waits for them there.  The least of the last few times
+ * counts, because a copy takes long when its thread loses its CPU.
  *
  * Where one gives and the other reads, both may copy (cells_halves.c).  In a scatter the reader
  * finds in the same way whether to offer that.
@@ -19,20 +19,23 @@
 #include "gasnet_tools_time.h"
 
 /* Trials are two in a row, of which the second counts: the first finds caches as the other way has
- * left them.  Some come soon, since rooms are slow until all of their pages have been touched. */
-enum { TRIALS = 2, SOON_EACH = 16, SOON_TURNS = 128, LATER_EACH = 64 };
+ * left them.  Some come soon, since rooms are slow until all of their pages have been touched.
+ * Periods are odd, so that they do not go with those of the program. */
+enum { TRIALS = 2, SOON_EACH = 17, SOON = 8 * SOON_EACH, LATER_EACH = 67 };
 
-/* The trials of the owner, and those of the reader, which come at other times. */
-enum { FIRST_TRIALS_AT = 4, READERS_FIRST_AT = 12 };
+/* Where in a period the owner tries the other way, and where the reader does. */
+enum { OWNERS_TRIAL = 4, READERS_TRIAL = 12 };
 
-/* The way that is not in use has to be quicker by one part of so many. */
+/* A change saves at least one part of so many, or noise would cause it. */
 enum { GAIN_PART = 16 };
 
-/* Gaps count up to so many times the time of the copies: long ones differ by chance. */
+/* Gaps count for at most so many times the copies: longer ones are mostly computation. */
 enum { MOST_GAPS = 16 };
 
 /* Longer blocks that one gives go by rooms. */
 enum { ONE_WAY_MOST_BYTES = 256 << 10 };
+
+/* -- before the first cell --------------------------------------------------------------------- */
 
 /* A gather or a scatter of two, in which one waits and the other gives. */
 static bool
@@ -47,26 +50,89 @@ is_one_way(const struct pcoll_cells *cells, const struct cells_op *op)
 	       !cells->peers[1 - cells->rank].is_here;
 }
 
-/* Does this turn try the way that is not wanted? */
-static bool
-next_is_trial(unsigned *turn, unsigned first)
+static struct pcoll_pace *
+pace_of(struct pcoll_cells *cells, const struct cells_op *op)
 {
-	const unsigned each = *turn < SOON_TURNS ? SOON_EACH : LATER_EACH;
-	const bool is_trial = (*turn - first) % each < TRIALS;
+	size_t most = CELLS_DIRECT_KERNEL_BYTES;
+	unsigned set = PCOLL_PACES_ALL, i = 0;
 
-	if (++*turn == SOON_TURNS + LATER_EACH)
-		*turn = SOON_TURNS;
-	return is_trial;
+	if (op->is_one_way)
+		set = op->kind->dst_blocks ? PCOLL_PACES_GATHER : PCOLL_PACES_SCATTER;
+	for (; op->call->len_bytes > most && i < PCOLL_PACES - 1; i++)
+		most *= 2;
+	return &cells->paces[set * PCOLL_PACES + i];
 }
 
-/* In a gather the reader copies its own block meanwhile, so it takes the help. */
+static unsigned
+period_of(unsigned count)
+{
+	return count < SOON ? SOON_EACH : LATER_EACH;
+}
+
+/* Does the operation with this number try the way that is not wanted? */
 static bool
-reader_offers(const struct cells_op *op)
+is_trial(unsigned count, unsigned first)
+{
+	const unsigned period = period_of(count);
+
+	return (count + period - first) % period < TRIALS;
+}
+
+static uint32_t
+pace_bit(const struct pcoll_cells *cells, const struct pcoll_pace *pace)
+{
+	return (uint32_t)1 << (pace - cells->paces);
+}
+
+static bool
+wants_rooms(const struct psi_cells *member, uint32_t bit)
+{
+	return atomic_load_explicit(&member->rooms_wanted, memory_order_relaxed) & bit;
+}
+
+/* In a gather the reader copies its own block meanwhile, so it takes the help.  While rooms are
+ * wanted, only the owner's trials are direct, and offers are made in every second period. */
+static bool
+reader_offers(const struct pcoll_cells *cells, const struct cells_op *op)
+{
+	struct pcoll_pace *pace = op->pace;
+	const unsigned count = pace->taken++;
+
+	if (op->kind->dst_blocks)
+		return true;
+	if (wants_rooms(cells->own, pace_bit(cells, pace)))
+		return count / period_of(count) % 2;
+	return pace->wants_alone == is_trial(count, READERS_TRIAL);
+}
+
+void
+pcoll_cells_pace_choose(struct pcoll_cells *cells, struct cells_op *op)
+{
+	op->is_one_way = is_one_way(cells, op);
+	op->offers = false;
+	op->pace = NULL;
+	op->gap_ticks = 0;
+	if (cells->size != 2 || op->call->len_bytes < CELLS_DIRECT_KERNEL_BYTES ||
+	    !(op->kind->dst_blocks || op->is_one_way))
+		return;
+	op->pace = pace_of(cells, op);
+	op->by_loads = false;
+	op->filled_ticks = op->read_ticks = 0;
+	if (cells->paced_end)
+		op->gap_ticks = gasnett_ticks_now() - cells->paced_end;
+	if (op->is_one_way && !op->role.fills)
+		op->offers = reader_offers(cells, op);
+}
+
+bool
+pcoll_cells_kernel_choose(struct pcoll_cells *cells, const struct cells_op *op)
 {
 	struct pcoll_pace *pace = op->pace;
 
-	return op->kind->dst_blocks ||
-	       pace->wants_alone == next_is_trial(&pace->readers_turn, READERS_FIRST_AT);
+	if (!pace)
+		return false;
+	return wants_rooms(cells->peers[1 - cells->rank].cells, pace_bit(cells, pace)) ==
+	       is_trial(pace->given++, OWNERS_TRIAL);
 }
 
 void
@@ -77,55 +143,12 @@ pcoll_cells_card_show(struct pcoll_cells *cells)
 }
 
 void
-pcoll_cells_pace_choose(struct pcoll_cells *cells, struct cells_op *op)
-{
-	size_t most = CELLS_DIRECT_KERNEL_BYTES;
-	struct pcoll_pace *last;
-
-	op->is_one_way = is_one_way(cells, op);
-	op->offers = false;
-	op->pace = NULL;
-	if (cells->size != 2 || op->call->len_bytes < most ||
-	    !(op->kind->dst_blocks || op->is_one_way))
-		return;
-	op->by_loads = false;
-	op->gap_ticks = cells->paced_end ? gasnett_ticks_now() - cells->paced_end : 0;
-	op->filled_ticks = op->read_ticks = 0;
-	op->pace = &cells->paces[!op->is_one_way ? 0 : op->kind->dst_blocks ? PCOLL_PACES
-	                                                                     : 2 * PCOLL_PACES];
-	last = op->pace + PCOLL_PACES - 1;
-	for (; op->call->len_bytes > most && op->pace < last; op->pace++)
-		most *= 2;
-	if (op->is_one_way && !op->role.fills)
-		op->offers = reader_offers(op);
-}
-
-void
 pcoll_cells_pace_end(struct pcoll_cells *cells)
 {
 	cells->paced_end = gasnett_ticks_now();
 }
 
-static uint32_t
-pace_bit(const struct pcoll_cells *cells, const struct pcoll_pace *pace)
-{
-	return (uint32_t)1 << (pace - cells->paces);
-}
-
-bool
-pcoll_cells_kernel_choose(struct pcoll_cells *cells, const struct cells_op *op)
-{
-	struct pcoll_pace *pace = op->pace;
-	uint32_t wanted;
-
-	if (!pace)
-		return false;
-	wanted = atomic_load_explicit(&cells->peers[1 - cells->rank].cells->rooms_wanted,
-	                              memory_order_relaxed);
-	return !(wanted & pace_bit(cells, pace)) != next_is_trial(&pace->turn, FIRST_TRIALS_AT);
-}
-
-/* -- the reader -------------------------------------------------------------------------------- */
+/* -- times of the reader ----------------------------------------------------------------------- */
 
 /* 0: nothing has been added yet. */
 static uint64_t
@@ -148,63 +171,76 @@ is_quicker(const struct pcoll_recent *other, const struct pcoll_recent *used)
 	return used_ticks && other_ticks && other_ticks < used_ticks - used_ticks / GAIN_PART;
 }
 
-/* The peer keeps the line while the wish stays as it is. */
+/* Stores only a change, so that the line stays in the peer's cache. */
+static void
+rooms_wish_update(struct pcoll_cells *cells, const struct pcoll_pace *pace,
+                  const struct pcoll_recent *direct)
+{
+	_Atomic uint32_t *wanted = &cells->own->rooms_wanted;
+	const uint32_t bit = pace_bit(cells, pace);
+
+	if (wants_rooms(cells->own, bit) ? is_quicker(direct, &pace->rooms)
+	                                 : is_quicker(&pace->rooms, direct))
+		atomic_store_explicit(wanted,
+		                      atomic_load_explicit(wanted, memory_order_relaxed) ^ bit,
+		                      memory_order_relaxed);
+}
+
 static void
 wishes_update(struct pcoll_cells *cells, const struct cells_op *op)
 {
 	struct pcoll_pace *pace = op->pace;
-	const bool halves = op->is_one_way && !pace->wants_alone;
-	const struct pcoll_recent *kernel = halves ? &pace->halves : &pace->kernel;
-	const struct pcoll_recent *other = halves ? &pace->kernel : &pace->halves;
-	_Atomic uint32_t *wanted = &cells->own->rooms_wanted;
-	const uint32_t before = atomic_load_explicit(wanted, memory_order_relaxed);
-	const uint32_t bit = pace_bit(cells, pace);
+	const bool by_halves = op->is_one_way && !pace->wants_alone;
 
-	if (before & bit ? is_quicker(kernel, &pace->rooms) : is_quicker(&pace->rooms, kernel))
-		atomic_store_explicit(wanted, before ^ bit, memory_order_relaxed);
-	if (op->is_one_way && is_quicker(other, kernel))
-		pace->wants_alone = !pace->wants_alone;
+	rooms_wish_update(cells, pace, by_halves ? &pace->halves : &pace->kernel);
+	if (op->is_one_way && (by_halves ? is_quicker(&pace->kernel, &pace->halves)
+	                                 : is_quicker(&pace->halves, &pace->kernel)))
+		pace->wants_alone = by_halves;
 }
 
 void
-pcoll_cells_pace_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from,
+pcoll_cells_pace_read(struct pcoll_cells *cells, struct cells_op *op, size_t len_bytes,
                       bool is_direct, uint64_t start)
 {
 	const struct psi_cell_line *line =
-		&cells->peers[from].cells->line[cells->taken % PSI_CELLS];
+		&cells->peers[1 - cells->rank].cells->line[cells->taken % PSI_CELLS];
+	const uint64_t now = gasnett_ticks_now();
 	struct pcoll_pace *pace = op->pace;
 
-	if (!is_direct || !op->has_offered)
-		op->read_ticks += gasnett_ticks_now() - start;
-	if (from == cells->rank)
-		return;
-	pace->way = !is_direct ? &pace->rooms : op->has_offered ? &pace->halves : &pace->kernel;
-	pace->peers_gap_ticks = is_direct ? line->direct.gap_ticks : line->room.gap_ticks;
-	if (!is_direct)
+	if (is_direct) {
+		pace->way = op->has_offered ? &pace->halves : &pace->kernel;
+		pace->peers_gap_ticks = line->direct.gap_ticks;
+		op->read_ticks += now - (op->has_offered ? op->front_start : start);
+	} else if (len_bytes > line_most(op->kind)) {
+		pace->way = &pace->rooms;
+		pace->peers_gap_ticks = line->room.gap_ticks;
 		op->filled_ticks += line->room.filled_ticks;
+		op->read_ticks += now - start;
+	}
 }
 
-/* Where each gives, it fills before it reads.  Where one does, it fills the next room while the
- * other reads: of two rooms, one copy each goes on beside another. */
+/* In an exchange each member fills, then reads, so the times add up.  In a gather or a scatter both
+ * are at work at once: the longer time counts, and half of the shorter one for the ends of the
+ * pipeline. */
 static uint64_t
 ticks_of(const struct cells_op *op)
 {
 	const uint64_t filled = op->filled_ticks, read = op->read_ticks;
 
-	if (!op->is_one_way || !filled)
+	if (!op->is_one_way)
 		return filled + read;
-	return (filled + read + (filled > read ? filled : read)) / 2;
+	return filled > read ? filled + read / 2 : read + filled / 2;
 }
 
 void
-pcoll_cells_pace_judge(struct pcoll_cells *cells, struct cells_op *op)
+pcoll_cells_pace_judge(struct pcoll_cells *cells, const struct cells_op *op)
 {
 	struct pcoll_pace *pace = op->pace;
 	const uint64_t ticks = ticks_of(op), most = MOST_GAPS * ticks;
 	const uint64_t gaps = op->gap_ticks + pace->peers_gap_ticks;
 	const uint64_t with_gaps = ticks + (gaps < most ? gaps : most);
 
-	if (op->by_loads)
+	if (op->by_loads || cells->peers[1 - cells->rank].is_out_of_reach)
 		return;
 	if (pace->last == pace->way) {
 		pace->way->ticks[pace->way->added++ % PCOLL_RECENT] =

@@ -160,7 +160,8 @@ any_read(struct pcoll_cells *cells, struct cells_op *op)
 		else if (!pcoll_cells_read_direct(cells, op, from))
 			return false;
 		if (PSI_UNLIKELY(op->pace != NULL))
-			pcoll_cells_pace_read(cells, op, from, head & CELLS_HEAD_DIRECT, start);
+			pcoll_cells_pace_read(cells, op, piece.len_bytes,
+			                      head & CELLS_HEAD_DIRECT, start);
 		if (op->kind->names_reader)
 			break;
 	}

@@ -54,8 +54,9 @@ struct cells_op {
 	bool is_one_way;                /* one of two gives, and the kernel may copy that */
 	bool offers, has_offered, front_is_read;        /* the reader of such a block, which both
 	                                                 * may copy (cells_halves.c) */
-	/* Where there is a pace: what passed at this member between its last call with a pace and
-	 * this one, and what the pieces that it has read so far took their owner and itself. */
+	uint64_t front_start;           /* ... ticks when it began to */
+	/* Where there is a pace: the time between this member's last operation with a pace and this
+	 * one, and what the pieces that it has read so far took their owner and itself. */
 	uint64_t gap_ticks, filled_ticks, read_ticks;
 	bool by_loads;                  /* some were read by loads, which has no pace */
 };
@@ -76,12 +77,13 @@ struct pcoll_pace {
 	                                         * before; NULL: there was none */
 	bool wants_alone;               /* the reader of a scatter: without the giver's help */
 	uint64_t peers_gap_ticks;       /* as its owner tells, before the operation that is read */
-	unsigned turn, readers_turn;    /* operations whose way has been chosen here; those long
-	                                 * ago in part */
+	unsigned given, taken;          /* operations whose way this member has chosen, as the
+	                                 * owner and as the reader */
 };
 
-/* Those in which all give, gathers, and scatters have a set each. */
-enum { PCOLL_PACES = 8, PCOLL_PACE_SETS = 3 };
+/* Operations in which all give, gathers, and scatters have a set each. */
+enum { PCOLL_PACES_ALL, PCOLL_PACES_GATHER, PCOLL_PACES_SCATTER, PCOLL_PACE_SETS };
+enum { PCOLL_PACES = 8 };
 
 /* What this member knows of another. */
 struct peer {
@@ -239,11 +241,13 @@ void pcoll_cells_pace_choose(struct pcoll_cells *cells, struct cells_op *op);
 void pcoll_cells_pace_end(struct pcoll_cells *cells);
 /* Is the kernel to read this member's src?  Asked once for each operation, and counted. */
 bool pcoll_cells_kernel_choose(struct pcoll_cells *cells, const struct cells_op *op);
-/* The reader's, of an operation that has a pace: the cell of `from' has been read, which it began
- * at `start'; then, the last cell of the last phase has. */
-void pcoll_cells_pace_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from,
+/* The reader's, of an operation that has a pace.  Adds the time of a piece in the other member's
+ * cell, which it began to read at `start'. */
+void pcoll_cells_pace_read(struct pcoll_cells *cells, struct cells_op *op, size_t len_bytes,
                            bool is_direct, uint64_t start);
-void pcoll_cells_pace_judge(struct pcoll_cells *cells, struct cells_op *op);
+/* Files the time of an operation whose last piece has been read, and tells the owner if this member
+ * wants the other way from now on. */
+void pcoll_cells_pace_judge(struct pcoll_cells *cells, const struct cells_op *op);
 
 /* -- blocks of any lengths (cells_blocks.c); by the same thread -------------------------------- */
 

@@ -148,8 +148,9 @@ struct psi_cell_line {
 			                                 * filled too */
 		} direct;
 		struct {
-			uint64_t filled_ticks;  /* that its owner took, between two members */
-			uint64_t gap_ticks;     /* before that, since its last such call */
+			/* In teams of two, where the contents are in the room: how long its owner
+			 * took to fill that, and the time since its last such call. */
+			uint64_t filled_ticks, gap_ticks;
 		} room;
 		struct {
 			unsigned char bytes[PSI_CELL_NAMED_BYTES];
@@ -180,8 +181,7 @@ _Static_assert(offsetof(struct psi_cell_line, more) == 64, "each line is one of 
  *           reads (coll/cells_kernel.c)
  * card      of its process, from its first direct cell or offer on
  * rest      its offer: the giver may write from rest_dst on what is rest_at bytes behind the start
- *           of the block, and says in rest_ticks how long that took
- *           (coll/cells_halves.c)
+ *           of the block (coll/cells_halves.c)
  */
 struct psi_cells {
 	_Alignas(64) _Atomic uint32_t taken;
@@ -193,7 +193,6 @@ struct psi_cells {
 	struct psi_vm_card card;
 	_Alignas(64) _Atomic uint64_t rest;
 	uint64_t rest_dst, rest_at;
-	uint64_t rest_ticks;
 	struct psi_cell_line line[PSI_CELLS];
 };
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { KIB_64 = 64 << 10, EVERY = 64, SOON_EVERY = 16, SOON = 128, TRIALS = 2, RECENT = 4 };
+enum { KIB_64 = 64 << 10, EVERY = 67, SOON_EVERY = 17, SOON = 136, TRIALS = 2, RECENT = 4 };
 enum { SLOW = 1000, LITTLE_QUICKER = 940, QUICKER = 930 };
 
 static struct psi_cells memory[2];
@@ -22,6 +22,7 @@ sides_make(void)
 	memset(memory, 0, sizeof memory);
 	memset(sides, 0, sizeof sides);
 	for (gex_Rank_t rank = 0; rank < 2; rank++) {
+		peers[rank] = (struct peer){ 0 };
 		peers[rank].cells = sides[rank].own = &memory[rank];
 		sides[rank].peers = peers;
 		sides[rank].size = 2;
@@ -157,15 +158,54 @@ START_TEST(owners_tell_of_their_part)
 
 	memory[0].line[0].room.filled_ticks = 500;
 	memory[0].line[0].room.gap_ticks = 70;
-	pcoll_cells_pace_read(reader, &read, 0, false, now);
+	pcoll_cells_pace_read(reader, &read, KIB_64 / 2, false, now);
 	ck_assert_ptr_eq(read.pace->way, &read.pace->rooms);
 	ck_assert_uint_eq(read.filled_ticks, 500);
 	ck_assert_uint_eq(read.pace->peers_gap_ticks, 70);
 	memory[0].line[0].direct.gap_ticks = 90;
-	pcoll_cells_pace_read(reader, &read, 0, true, now);
+	pcoll_cells_pace_read(reader, &read, KIB_64, true, now);
 	ck_assert_ptr_eq(read.pace->way, &read.pace->kernel);
 	ck_assert_uint_eq(read.filled_ticks, 500);
 	ck_assert_uint_eq(read.pace->peers_gap_ticks, 90);
+}
+END_TEST
+
+/* A short last piece is in the line, where times would be. */
+START_TEST(contents_of_lines_are_no_times)
+{
+	struct cells_op read = op_of(reader, &pcoll_cells_exchange, KIB_64 + 48);
+
+	memory[0].line[0].room.filled_ticks = 500;
+	memory[0].line[0].room.gap_ticks = 70;
+	pcoll_cells_pace_read(reader, &read, KIB_64, false, gasnett_ticks_now());
+	memset(memory[0].line[0].bytes, 0xff, 48);
+	pcoll_cells_pace_read(reader, &read, 48, false, gasnett_ticks_now());
+	ck_assert_uint_eq(read.filled_ticks, 500);
+	ck_assert_uint_eq(read.pace->peers_gap_ticks, 70);
+}
+END_TEST
+
+/* The reader began with the front; its last look counts from there. */
+START_TEST(halves_are_timed_from_the_front_on)
+{
+	struct cells_op read = op_of(reader, &pcoll_cells_scatter, KIB_64);
+	const uint64_t now = gasnett_ticks_now();
+
+	read.has_offered = true;
+	read.front_start = now - 5 * SLOW;
+	pcoll_cells_pace_read(reader, &read, KIB_64, true, now);
+	ck_assert_ptr_eq(read.pace->way, &read.pace->halves);
+	ck_assert_uint_ge(read.read_ticks, 5 * SLOW);
+}
+END_TEST
+
+START_TEST(who_is_out_of_reach_has_no_pace)
+{
+	struct cells_op read = op_of(reader, &pcoll_cells_exchange, KIB_64);
+
+	peers[0].is_out_of_reach = true;
+	took(&read, &read.pace->rooms, 1, 2);
+	ck_assert_uint_eq(read.pace->rooms.ticks[0], 0);
 }
 END_TEST
 
@@ -231,11 +271,31 @@ START_TEST(readers_of_scatters_find_whether_to_offer)
 	ck_assert_uint_eq(count_offers(&pcoll_cells_scatter, EVERY), EVERY - TRIALS);
 	took(&read, &pace->halves, SLOW, 2);
 	took(&read, &pace->kernel, QUICKER, 2);
+	ck_assert(pace->wants_alone);
 	ck_assert_uint_eq(count_offers(&pcoll_cells_scatter, EVERY), TRIALS);
 	took(&read, &pace->halves, QUICKER / 2, 2);
 	ck_assert_uint_eq(count_offers(&pcoll_cells_scatter, EVERY), EVERY - TRIALS);
 	ck_assert_uint_eq(count_offers(&pcoll_cells_gather, 2 * SOON), 2 * SOON);
 	ck_assert_uint_eq(count_offers(&pcoll_cells_exchange, 2 * SOON), 0);
+}
+END_TEST
+
+/* The owner alone makes trials then. */
+START_TEST(both_ways_of_the_kernel_are_tried_beside_rooms)
+{
+	struct cells_op read = op_of(reader, &pcoll_cells_scatter, KIB_64);
+	unsigned count;
+
+	took(&read, &read.pace->halves, SLOW, 2);
+	took(&read, &read.pace->rooms, QUICKER, 2);
+	ck_assert(wants_rooms());
+	count = count_offers(&pcoll_cells_scatter, 20 * EVERY);
+	ck_assert_uint_ge(count, 9 * EVERY);
+	ck_assert_uint_le(count, 11 * EVERY);
+	took(&read, &read.pace->kernel, QUICKER / 2, 2);
+	ck_assert(read.pace->wants_alone);
+	took(&read, &read.pace->kernel, QUICKER / 2, 1);
+	ck_assert(!wants_rooms());
 }
 END_TEST
 
@@ -251,9 +311,13 @@ main(void)
 	tcase_add_test(tests, loads_have_no_pace);
 	tcase_add_test(tests, gaps_count);
 	tcase_add_test(tests, owners_tell_of_their_part);
+	tcase_add_test(tests, contents_of_lines_are_no_times);
+	tcase_add_test(tests, halves_are_timed_from_the_front_on);
+	tcase_add_test(tests, who_is_out_of_reach_has_no_pace);
 	tcase_add_test(tests, owners_try_the_other_way_now_and_then);
 	tcase_add_test(tests, lengths_of_other_powers_are_not_concerned);
 	tcase_add_test(tests, short_blocks_and_larger_teams_have_no_pace);
 	tcase_add_test(tests, readers_of_scatters_find_whether_to_offer);
+	tcase_add_test(tests, both_ways_of_the_kernel_are_tried_beside_rooms);
 	return unit_run("cells_kernel", tests);
 }
