@@ -88,6 +88,7 @@ pcoll_cells_halves_withdraw(struct pcoll_cells *cells)
 	return rest_look(cells) != REST_GIVERS;
 }
 
+/* The longer of both parts counts, and not the waiting: rooms have none in their time either. */
 enum pcoll_halves
 pcoll_cells_halves_read(struct pcoll_cells *cells, struct cells_op *op, uintptr_t src)
 {
@@ -97,21 +98,29 @@ pcoll_cells_halves_read(struct pcoll_cells *cells, struct cells_op *op, uintptr_
 	const char *from =
 		(const char *)src + (op->kind->src_blocks ? cells->rank * len_bytes : 0);
 	char *to = dst_block(op, 1 - cells->rank);
+	uint64_t start;
 	unsigned rest;
 
 	if (!op->front_is_read) {
-		op->front_start = gasnett_ticks_now();
+		start = gasnett_ticks_now();
 		if (!psi_vm_probe(rank, &giver->cells->card) ||
 		    !psi_vm_read(rank, to, from, front))
 			return PCOLL_HALVES_REFUSED;
 		op->front_is_read = true;
+		op->read_ticks = gasnett_ticks_now() - start;
 	}
 	rest = rest_look(cells);
 	if (rest == REST_GIVERS)
 		return PCOLL_HALVES_WAIT;
-	if (rest == REST_READERS &&
-	    !psi_vm_read(rank, to + front, from + front, len_bytes - front))
-		return PCOLL_HALVES_REFUSED;
+	if (rest == REST_WRITTEN) {
+		if (op->read_ticks < cells->own->rest_ticks)
+			op->read_ticks = cells->own->rest_ticks;
+	} else {
+		start = gasnett_ticks_now();
+		if (!psi_vm_read(rank, to + front, from + front, len_bytes - front))
+			return PCOLL_HALVES_REFUSED;
+		op->read_ticks += gasnett_ticks_now() - start;
+	}
 	return PCOLL_HALVES_READ;
 }
 
@@ -133,6 +142,7 @@ pcoll_cells_halves_help(struct pcoll_cells *cells, const struct cells_op *op)
 	uint64_t rest = atomic_load_explicit(&theirs->rest,
 	                                     memory_order_acquire); /* V12: acquire, from V11 in
 	                                                             * pcoll_cells_halves_offer */
+	uint64_t start;
 	size_t at, len_bytes;
 	bool written;
 
@@ -143,8 +153,10 @@ pcoll_cells_halves_help(struct pcoll_cells *cells, const struct cells_op *op)
 		return false;
 	at = theirs->rest_at;
 	len_bytes = op->call->len_bytes - at;
+	start = gasnett_ticks_now();
 	written = psi_vm_write(rank, (void *)(uintptr_t)theirs->rest_dst,
 	                       src_block(op, 1 - cells->rank) + at, len_bytes);
+	theirs->rest_ticks = gasnett_ticks_now() - start;
 	atomic_store_explicit(&theirs->rest, mark_of(op) | (written ? REST_WRITTEN : REST_READERS),
 	                      memory_order_release); /* V13: release, to V14 in rest_look */
 	return true;

@@ -210,7 +210,7 @@ pcoll_cells_pace_read(struct pcoll_cells *cells, struct cells_op *op, size_t len
 	if (is_direct) {
 		pace->way = op->has_offered ? &pace->halves : &pace->kernel;
 		pace->peers_gap_ticks = line->direct.gap_ticks;
-		op->read_ticks += now - (op->has_offered ? op->front_start : start);
+		op->read_ticks += op->has_offered ? 0 : now - start;
 	} else if (len_bytes > line_most(op->kind)) {
 		pace->way = &pace->rooms;
 		pace->peers_gap_ticks = line->room.gap_ticks;

@@ -54,7 +54,6 @@ struct cells_op {
 	bool is_one_way;                /* one of two gives, and the kernel may copy that */
 	bool offers, has_offered, front_is_read;        /* the reader of such a block, which both
 	                                                 * may copy (cells_halves.c) */
-	uint64_t front_start;           /* ... ticks when it began to */
 	/* Where there is a pace: the time between this member's last operation with a pace and this
 	 * one, and what the pieces that it has read so far took their owner and itself. */
 	uint64_t gap_ticks, filled_ticks, read_ticks;
@@ -242,7 +241,7 @@ void pcoll_cells_pace_end(struct pcoll_cells *cells);
 /* Is the kernel to read this member's src?  Asked once for each operation, and counted. */
 bool pcoll_cells_kernel_choose(struct pcoll_cells *cells, const struct cells_op *op);
 /* The reader's, of an operation that has a pace.  Adds the time of a piece in the other member's
- * cell, which it began to read at `start'. */
+ * cell, which it began to read at `start'.  That of a block which both copy is there already. */
 void pcoll_cells_pace_read(struct pcoll_cells *cells, struct cells_op *op, size_t len_bytes,
                            bool is_direct, uint64_t start);
 /* Files the time of an operation whose last piece has been read, and tells the owner if this member

@@ -181,7 +181,8 @@ _Static_assert(offsetof(struct psi_cell_line, more) == 64, "each line is one of 
  *           reads (coll/cells_kernel.c)
  * card      of its process, from its first direct cell or offer on
  * rest      its offer: the giver may write from rest_dst on what is rest_at bytes behind the start
- *           of the block (coll/cells_halves.c)
+ *           of the block, and says in rest_ticks how long that took
+ *           (coll/cells_halves.c)
  */
 struct psi_cells {
 	_Alignas(64) _Atomic uint32_t taken;
@@ -193,6 +194,7 @@ struct psi_cells {
 	struct psi_vm_card card;
 	_Alignas(64) _Atomic uint64_t rest;
 	uint64_t rest_dst, rest_at;
+	uint64_t rest_ticks;
 	struct psi_cell_line line[PSI_CELLS];
 };
 

@@ -185,17 +185,16 @@ START_TEST(contents_of_lines_are_no_times)
 }
 END_TEST
 
-/* The reader began with the front; its last look counts from there. */
-START_TEST(halves_are_timed_from_the_front_on)
+/* Who copies them has timed them. */
+START_TEST(halves_are_timed_by_those_who_copy)
 {
 	struct cells_op read = op_of(reader, &pcoll_cells_scatter, KIB_64);
-	const uint64_t now = gasnett_ticks_now();
 
 	read.has_offered = true;
-	read.front_start = now - 5 * SLOW;
-	pcoll_cells_pace_read(reader, &read, KIB_64, true, now);
+	read.read_ticks = SLOW;
+	pcoll_cells_pace_read(reader, &read, KIB_64, true, gasnett_ticks_now() - SLOW);
 	ck_assert_ptr_eq(read.pace->way, &read.pace->halves);
-	ck_assert_uint_ge(read.read_ticks, 5 * SLOW);
+	ck_assert_uint_eq(read.read_ticks, SLOW);
 }
 END_TEST
 
@@ -312,7 +311,7 @@ main(void)
 	tcase_add_test(tests, gaps_count);
 	tcase_add_test(tests, owners_tell_of_their_part);
 	tcase_add_test(tests, contents_of_lines_are_no_times);
-	tcase_add_test(tests, halves_are_timed_from_the_front_on);
+	tcase_add_test(tests, halves_are_timed_by_those_who_copy);
 	tcase_add_test(tests, who_is_out_of_reach_has_no_pace);
 	tcase_add_test(tests, owners_try_the_other_way_now_and_then);
 	tcase_add_test(tests, lengths_of_other_powers_are_not_concerned);
