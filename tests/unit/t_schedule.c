@@ -16,7 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 32, SMALLEST = 5, SMALL = 7, MIDDLE = 64, LARGE = 300, ROOTS_OF_LARGE = 5 };
+enum { SLOTS = 32, SMALLEST = 5, SMALL = 7, MIDDLE = 64, LARGE = 300 };
+
+/* From so many members on only some roots, since all would take hours. */
+enum { ROOTS_ALL = 128, ROOTS_OF_LARGE = 5 };
 
 static bool
 level_is(const char *level)
@@ -154,9 +157,11 @@ check_small(const struct pcoll_builder *builder, uint32_t most)
 				check_lengths_of_layouts(builder, shape);
 }
 
-/* One vector, in a few pieces, with a radix that the size chooses. */
+/* One vector, in a few pieces, with a radix that the size chooses.  Of the ways that the algorithm
+ * takes, each one from the first on, so many apart. */
 static void
-check_one(const struct pcoll_builder *builder, uint32_t size, uint32_t root)
+check_one(const struct pcoll_builder *builder, uint32_t size, uint32_t root,
+          unsigned placement, unsigned first_way, unsigned apart)
 {
 	struct pcoll_shape shape = {
 		.operation = builder->operation, .size = size, .root = root, .radix = 2 + size % 4,
@@ -166,14 +171,36 @@ check_one(const struct pcoll_builder *builder, uint32_t size, uint32_t root)
 	struct pcoll_layout *layout = NULL;
 
 	if (builder->has_levels || builder->has_device)
-		shape.layout = layout = layout_make(root % PLACEMENTS, size);
+		shape.layout = layout = layout_make(placement, size);
 	if (!pcoll_builder_serves(builder, &shape)) {
 		pcoll_layout_free(layout);
 		shape.layout = layout = layout_make(RUNS, size);
 	}
-	for (unsigned way = 0; way < WAYS; way += 3)    /* each in three of six */
-		check_way(builder, shape, way);
+	for (unsigned way = 0, nth = 0; way < WAYS; way++)
+		if (way_is_allowed(builder, way) && nth++ % apart == first_way)
+			check_way(builder, shape, way);
 	pcoll_layout_free(layout);
+}
+
+/* Of each root, a third of the ways and one placement; of those that follow, the others. */
+static void
+check_roots(const struct pcoll_builder *builder, uint32_t size)
+{
+	const uint32_t step = size <= ROOTS_ALL ? 1 : size / ROOTS_OF_LARGE;
+	unsigned turn = size;
+
+	for (uint32_t root = 0; root < size; root += step, turn++)
+		check_one(builder, size, root, turn % PLACEMENTS, turn % 3, 3);
+}
+
+/* Where there is no root, all ways and placements. */
+static void
+check_placements(const struct pcoll_builder *builder, uint32_t size)
+{
+	const bool is_placed = builder->has_levels || builder->has_device;
+
+	for (unsigned kind = 0; kind < (is_placed ? PLACEMENTS : 1); kind++)
+		check_one(builder, size, 0, kind, 0, 1);
 }
 
 static void
@@ -181,12 +208,11 @@ check_larger(const struct pcoll_builder *builder)
 {
 	const uint32_t most = level_is("long") ? LARGE : MIDDLE;
 
-	for (uint32_t size = SMALL + 1; size <= most; size++) {
-		const uint32_t step = size <= MIDDLE ? 1 : size / ROOTS_OF_LARGE;
-
-		for (uint32_t root = 0; root < (has_root(builder) ? size : 1); root += step)
-			check_one(builder, size, root);
-	}
+	for (uint32_t size = SMALL + 1; size <= most; size++)
+		if (has_root(builder))
+			check_roots(builder, size);
+		else
+			check_placements(builder, size);
 }
 
 static void
