@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-enum { KIND_SHIFT = 24, SYNC_SHIFT = 28 }; /* kinds stand above an order's bytes, then modes */
+/* Kinds stand above the bytes of an order, then how it synchronises at the start and at the end. */
+enum { KIND_SHIFT = 24, SYNC_SHIFT = 28, SYNC_MASK = 3, SYNC_OUT_SHIFT = 30 };
 
 static struct perf_blocks blocks;
 static gex_Flags_t sync_flags;
@@ -83,16 +84,18 @@ static const struct collective {
 static void
 collectives_run(unsigned count, size_t order)
 {
-	static const gex_Flags_t flags[] = {
-		[PERF_SYNC_DEFAULT] = 0,
-		[PERF_SYNC_NO] = PST_IN_NOSYNC | PST_OUT_NOSYNC,
-		[PERF_SYNC_MY] = PST_IN_MYSYNC | PST_OUT_MYSYNC,
-		[PERF_SYNC_ALL] = PST_IN_ALLSYNC | PST_OUT_ALLSYNC,
+	static const gex_Flags_t in[] = {
+		[PERF_SYNC_DEFAULT] = 0, [PERF_SYNC_NO] = PST_IN_NOSYNC,
+		[PERF_SYNC_MY] = PST_IN_MYSYNC, [PERF_SYNC_ALL] = PST_IN_ALLSYNC,
+	};
+	static const gex_Flags_t out[] = {
+		[PERF_SYNC_DEFAULT] = 0, [PERF_SYNC_NO] = PST_OUT_NOSYNC,
+		[PERF_SYNC_MY] = PST_OUT_MYSYNC, [PERF_SYNC_ALL] = PST_OUT_ALLSYNC,
 	};
 	const struct collective *collective = &collectives[order >> KIND_SHIFT & 15];
 	const size_t bytes = order & ((1u << KIND_SHIFT) - 1);
 
-	sync_flags = flags[order >> SYNC_SHIFT];
+	sync_flags = in[order >> SYNC_SHIFT & SYNC_MASK] | out[order >> SYNC_OUT_SHIFT];
 	for (unsigned i = 0; i < count; i++)
 		collective->call(i % perf_ranks, bytes);
 	pst_barrier(perf_tm, 0);
@@ -116,7 +119,8 @@ const struct perf_module perf_coll_module = {
 	.follow = collectives_run,
 };
 
-static enum perf_sync sync_wanted; /* in rank 0 */
+/* In rank 0. */
+static enum perf_sync in_wanted, out_wanted;
 
 static double
 batch_coll(const struct perf_point *point, unsigned count)
@@ -126,7 +130,8 @@ batch_coll(const struct perf_point *point, unsigned count)
 
 	while (strcmp(collectives[kind].name, point->kind) != 0)
 		kind++;
-	order = (size_t)sync_wanted << SYNC_SHIFT | kind << KIND_SHIFT | point->bytes;
+	order = (size_t)out_wanted << SYNC_OUT_SHIFT | (size_t)in_wanted << SYNC_SHIFT |
+	        kind << KIND_SHIFT | point->bytes;
 	perf_job_order(PERF_COLLECTIVES, count, order);
 	start = perf_now_ns();
 	collectives_run(count, order);
@@ -155,7 +160,8 @@ perf_coll(const struct perf_options *options)
 		{ 0 },
 	};
 
-	sync_wanted = options->sync;
+	in_wanted = options->sync_in;
+	out_wanted = options->sync_out;
 	perf_plan_run("coll", kinds, sizes, &style, options);
 	return 0;
 }

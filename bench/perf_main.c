@@ -82,7 +82,7 @@ print_help(void)
 	       "  --kinds K,...    only these kinds\n"
 	       "  --sizes B,...    these sizes in bytes, or with K or M behind the number\n"
 	       "  --secs S         time for each figure (0.2)\n"
-	       "  --sync MODE      coll: no, my or all, at the start and at the end (my)\n"
+	       "  --sync IN[,OUT]  coll: no, my or all, at the start and at the end (my)\n"
 	       "  --csv            comma separated, times in nanoseconds, instead of a table\n"
 	       "  --progress       say what is being measured, also when nobody looks\n"
 	       "  --ranks N,...    startup: numbers of ranks (1,2,4,8,16,32)\n"
@@ -119,7 +119,7 @@ check_options(const struct perf_command *command, struct perf_options *options)
 			options->error, sizeof options->error,
 			"--ranks and --launcher are for startup; here penstock-run -n says how "
 			"many");
-	else if (command->run != perf_coll && options->sync != PERF_SYNC_DEFAULT)
+	else if (command->run != perf_coll && options->sync_in != PERF_SYNC_DEFAULT)
 		snprintf(options->error, sizeof options->error, "%s has no --sync", command->name);
 	else if (command->kinds == NULL && (p != NULL || options->sizes[0] > 0))
 		snprintf(options->error, sizeof options->error, "%s has no kinds and no sizes",

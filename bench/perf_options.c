@@ -82,18 +82,31 @@ parse_secs(struct perf_options *options, const char *text)
 		options_note_error(options, "seconds must be from 0.001 to 3600:", text);
 }
 
-static void
-parse_sync(struct perf_options *options, const char *text)
+/* Of a word of that length; PERF_SYNC_DEFAULT: it is none. */
+static enum perf_sync
+sync_of(const char *word, size_t len)
 {
 	static const char *const words[] = {
 		[PERF_SYNC_NO] = "no", [PERF_SYNC_MY] = "my", [PERF_SYNC_ALL] = "all",
 	};
 
 	for (int i = PERF_SYNC_NO; i <= PERF_SYNC_ALL; i++)
-		if (strcmp(text, words[i]) == 0)
-			options->sync = (enum perf_sync)i;
-	if (options->sync == PERF_SYNC_DEFAULT)
-		options_note_error(options, "synchronisation is no, my or all:", text);
+		if (strlen(words[i]) == len && strncmp(word, words[i], len) == 0)
+			return (enum perf_sync)i;
+	return PERF_SYNC_DEFAULT;
+}
+
+/* One word for both ends, or one for the start and one for the end. */
+static void
+parse_sync(struct perf_options *options, const char *text)
+{
+	const size_t len = strcspn(text, ",");
+	const char *end = text[len] ? text + len + 1 : text;
+
+	options->sync_in = sync_of(text, len);
+	options->sync_out = sync_of(end, strlen(end));
+	if (options->sync_in == PERF_SYNC_DEFAULT || options->sync_out == PERF_SYNC_DEFAULT)
+		options_note_error(options, "synchronisation is no, my or all, or two of them:", text);
 }
 
 /* In optopt getopt leaves a letter, or the val of an option without a value; else the word is

@@ -19,7 +19,7 @@ struct perf_options {
 	size_t sizes[PERF_LIST + 1]; /* up to a 0; none: the subcommand's own */
 	unsigned ranks[PERF_LIST];
 	unsigned rank_count;
-	enum perf_sync sync;
+	enum perf_sync sync_in, sync_out;
 	const char *launcher;
 	char error[128]; /* empty: the command line is good */
 };
