@@ -106,7 +106,8 @@ parse_sync(struct perf_options *options, const char *text)
 	options->sync_in = sync_of(text, len);
 	options->sync_out = sync_of(end, strlen(end));
 	if (options->sync_in == PERF_SYNC_DEFAULT || options->sync_out == PERF_SYNC_DEFAULT)
-		options_note_error(options, "synchronisation is no, my or all, or two of them:", text);
+		options_note_error(options,
+		                   "synchronisation is no, my or all, or two of them:", text);
 }
 
 /* In optopt getopt leaves a letter, or the val of an option without a value; else the word is

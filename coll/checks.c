@@ -59,10 +59,9 @@ reduction_check_type(const struct pcoll_reduce_args *args, bool extended, const 
 		          args->dt_sz, bytes);
 	if (PSI_UNLIKELY((!extended && !args->dt_cnt) ||
 	                 !psi_fits_memory(args->dt_cnt, args->dt_sz)))
-		psi_fatal(
-			"%s: dt_cnt is %zu elements of %zu bytes; pass at least one, and no more "
-			"than fit in memory",
-			call, args->dt_cnt, args->dt_sz);
+		psi_fatal("%s: dt_cnt is %zu elements of %zu bytes; pass %sno more than fit in "
+		          "memory",
+		          call, args->dt_cnt, args->dt_sz, extended ? "" : "at least one, and ");
 }
 
 /* Returns the function that combines; NULL: the client's does. */

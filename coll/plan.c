@@ -99,10 +99,18 @@ plan_check(pst_plan_t plan, const char *call)
 		          call);
 }
 
+static void
+plan_check_over(pst_plan_t plan, const char *call)
+{
+	if (PSI_UNLIKELY(atomic_load_explicit(&plan->call.tm->users, memory_order_relaxed)))
+		psi_fatal("%s: a run of the plan is not over; synchronise it first", call);
+}
+
 gex_Event_t
 pst_plan_start(pst_plan_t plan)
 {
 	plan_check(plan, "pst_plan_start");
+	plan_check_over(plan, "pst_plan_start");
 	psi_rule_call("pst_plan_start");
 	return pcoll_pst_start(&plan->call);
 }
@@ -129,8 +137,7 @@ pst_plan_free(pst_plan_t plan, gex_Flags_t flags)
 	plan_check(plan, call);
 	psi_rule_call(call);
 	psi_check_flags(flags, 0, call);
-	if (PSI_UNLIKELY(atomic_load_explicit(&plan->call.tm->users, memory_order_relaxed)))
-		psi_fatal("%s: a run of the plan is not over; synchronise it first", call);
+	plan_check_over(plan, call);
 	(void)gex_TM_Destroy(plan->call.tm, NULL, 0);
 	psi_team_release(plan->parent);
 	plan_close(plan);

@@ -27,11 +27,21 @@ upc_flags(gex_Flags_t flags)
 	return flags;
 }
 
+static void
+array_check_given(const pst_upc_array_t *array, const char *name, const char *call)
+{
+	if (PSI_UNLIKELY(!array))
+		psi_fatal("%s: %s is NULL, but should be an array; pass its description", call,
+		          name);
+}
+
 /* The team of both arrays. */
 static gex_TM_t
 arrays_check(const pst_upc_array_t *dst, const pst_upc_array_t *src, const char *call)
 {
 	psi_need_init(call);
+	array_check_given(dst, "dst", call);
+	array_check_given(src, "src", call);
 	(void)psi_team_live(dst->tm, call);
 	if (PSI_UNLIKELY(dst->tm != src->tm))
 		psi_fatal("%s: the arrays are of two teams; pass arrays of one team", call);
@@ -112,6 +122,7 @@ pst_upc_all_permute(const pst_upc_array_t *dst, const pst_upc_array_t *src,
 	const char *call = "pst_upc_all_permute";
 	gex_TM_t tm = arrays_check(dst, src, call);
 
+	array_check_given(perm, "perm", call);
 	(void)arrays_check(perm, src, call);
 	psi_check_buffer(array_own_part(perm), sizeof(int), "perm", call);
 	pcoll_pst_check_flags(flags, 0, call);

@@ -158,6 +158,22 @@ plan_runs(void)
 	pt_barrier();
 }
 
+/* Run by both, as above. */
+static void
+plan_starts_twice(void)
+{
+	pst_plan_t plan;
+
+	pt_start(NULL, NULL, NULL, 0, 1);
+	PT_OK(pst_allreduce_plan(pt.tm, words, words + 4, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL,
+	                         &plan, 0));
+	if (pt.rank == 0) {
+		(void)pst_plan_start(plan);
+		(void)pst_plan_start(plan);
+	}
+	pt_barrier();
+}
+
 /* Run by both: rank 1 meets rank 0 where that has a block for it already. */
 static void
 other_way(void)
@@ -340,6 +356,9 @@ static const struct pt_misuse cases[] = {
 	  0 },
 	{ "plan_runs", PT_ALWAYS, 2, plan_runs, "the end of a plan that is under way",
 	  "pst_plan_free: a run of the plan is not over; synchronise it first", 1 },
+	{ "plan_starts_twice", PT_ALWAYS, 2, plan_starts_twice,
+	  "the start of a plan that is under way",
+	  "pst_plan_start: a run of the plan is not over; synchronise it first", 1 },
 	{ "other_way", PT_ALWAYS, 2, other_way,
 	  "an exchange that one member alone begins with all others",
 	  "pst_exchange: call * on its team, in which rank 0 and rank 1 synchronise in different "

@@ -64,6 +64,26 @@ upc_no_targets(void)
 	pst_upc_all_permute(&array, &array, &perm, 8, 0);
 }
 
+static void upc_no_array(void) { pst_upc_all_broadcast(NULL, NULL, 8, 0); }
+
+static void
+upc_no_source(void)
+{
+	void *base[1] = { words };
+	const pst_upc_array_t array = { pt.tm, base, 1, 8, 1, 0 };
+
+	pst_upc_all_gather(&array, NULL, 8, 0);
+}
+
+static void
+upc_no_permutation(void)
+{
+	void *base[1] = { words };
+	const pst_upc_array_t array = { pt.tm, base, 1, 8, 1, 0 };
+
+	pst_upc_all_permute(&array, &array, NULL, 8, 0);
+}
+
 static void
 upc_no_parts(void)
 {
@@ -137,6 +157,14 @@ static const struct pt_misuse cases[] = {
 	{ "upc_no_targets", PT_ALWAYS, 1, upc_no_targets, "a permutation without targets",
 	  "pst_upc_all_permute: perm is NULL, but should have 4 bytes; pass memory of this process",
 	  0 },
+	{ "upc_no_array", PT_ALWAYS, 1, upc_no_array, "a broadcast to an array that is not there",
+	  "pst_upc_all_broadcast: dst is NULL, but should be an array; pass its description", 0 },
+	{ "upc_no_source", PT_ALWAYS, 1, upc_no_source,
+	  "a gather from an array that is not there",
+	  "pst_upc_all_gather: src is NULL, but should be an array; pass its description", 0 },
+	{ "upc_no_permutation", PT_ALWAYS, 1, upc_no_permutation,
+	  "a permutation without the array of targets",
+	  "pst_upc_all_permute: perm is NULL, but should be an array; pass its description", 0 },
 	{ "upc_no_parts", PT_ALWAYS, 1, upc_no_parts, "an array without the ranks' parts",
 	  "pst_upc_all_broadcast: base of dst is NULL, but should have 1 entries; pass the list",
 	  0 },
