@@ -366,13 +366,15 @@ static void
 cells_describe(const void *object, uint64_t number, char text_out[PSI_WHERE_BYTES])
 {
 	struct pcoll_cells *cells = (struct pcoll_cells *)(uintptr_t)object;
+	char team[PSI_WHERE_BYTES / 2];
 	const struct cells_op *op;
 	uint64_t before;
 
-	snprintf(text_out, PSI_WHERE_BYTES, "a collective over a team");
+	psi_team_describe(cells->tm, team, sizeof team);
+	snprintf(text_out, PSI_WHERE_BYTES, "a collective on %s", team);
 	if (!turn_take(cells))
 		return;
-	op = cells->oldest;
+	op = pcoll_cells_finished(cells) < number ? cells->oldest : NULL;
 	for (before = pcoll_cells_finished(cells) + 1; op && before < number; before++)
 		op = op->next;
 	if (op)

@@ -114,7 +114,8 @@ struct pcoll_call {
 	};
 };
 
-/* What a member waits for that waits for the call with that number on its team. */
+/* What a member waits for that waits for the call with that number on its team; the same words at
+ * all members that have made the same call. */
 void pcoll_call_describe(const struct pcoll_call *call, uint32_t number,
                          char text_out[PSI_WHERE_BYTES]);
 

@@ -301,12 +301,27 @@ barrier_of(gex_TM_t tm, enum pcoll_api api)
 
 /* What a thread waits for that waits for a phase of a team, which lives as long. */
 static void
-barrier_describe(const void *object, uint64_t phase, char text_out[PSI_WHERE_BYTES])
+barrier_describe(const struct pcoll_barrier *barrier, uint64_t phase, enum pcoll_api api,
+                 char text_out[PSI_WHERE_BYTES])
 {
-	const struct pcoll_barrier *barrier = object;
+	char team[PSI_WHERE_BYTES / 2];
 
-	snprintf(text_out, PSI_WHERE_BYTES, "barrier %llu of its team of %u",
-	         (unsigned long long)(phase - barrier->before), (unsigned)barrier->tm->size);
+	psi_team_describe(barrier->tm, team, sizeof team);
+	snprintf(text_out, PSI_WHERE_BYTES, "%s, barrier %llu on %s",
+	         pcoll_call_name((struct pcoll_what){ PCOLL_BARRIER, api }),
+	         (unsigned long long)(phase - barrier->before), team);
+}
+
+static void
+barrier_describe_gex(const void *object, uint64_t phase, char text_out[PSI_WHERE_BYTES])
+{
+	barrier_describe(object, phase, PCOLL_GEX, text_out);
+}
+
+static void
+barrier_describe_pst(const void *object, uint64_t phase, char text_out[PSI_WHERE_BYTES])
+{
+	barrier_describe(object, phase, PCOLL_PST, text_out);
 }
 
 gex_Event_t
@@ -320,7 +335,7 @@ pcoll_barrier_start(gex_TM_t tm, enum pcoll_api api)
 		return GEX_EVENT_INVALID;
 	event = psi_event_new(pcoll_barrier_is_over, barrier, phase, barrier->kind, tm->ep);
 	if (tm != psi.tm)
-		event->describe = barrier_describe;
+		event->describe = api == PCOLL_PST ? barrier_describe_pst : barrier_describe_gex;
 	return event;
 }
 

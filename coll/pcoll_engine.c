@@ -227,25 +227,30 @@ pcoll_op_start(const struct pcoll_call *call, struct pcoll_op **op_out, uint64_t
 void
 pcoll_call_describe(const struct pcoll_call *call, uint32_t number, char text_out[PSI_WHERE_BYTES])
 {
-	const char *name = pcoll_call_name(call->what);
+	const enum pcoll_operation operation = call->what.operation;
+	char team[PSI_WHERE_BYTES / 2], passed[64] = "";
 
-	if (pcoll_operation_has_root(call->what.operation))
-		snprintf(text_out, PSI_WHERE_BYTES, "%s, call %u on its team: root %u, %zu bytes",
-		         name, number, call->root, call->len_bytes);
-	else
-		snprintf(text_out, PSI_WHERE_BYTES, "%s, call %u on its team: %zu bytes", name,
-		         number, call->len_bytes);
+	psi_team_describe(call->tm, team, sizeof team);
+	if (pcoll_operation_has_root(operation))
+		snprintf(passed, sizeof passed, ": root %u, %zu bytes", call->root,
+		         call->len_bytes);
+	else if (operation != PCOLL_BARRIER)
+		snprintf(passed, sizeof passed, ": %zu bytes", call->len_bytes);
+	snprintf(text_out, PSI_WHERE_BYTES, "%s, call %u on %s%s", pcoll_call_name(call->what),
+	         number, team, passed);
 }
 
-/* The thread that waits for the operation reads what is constant until its end.  Where that comes
- * meanwhile, the text is of another one, which is no harm. */
+/* The lock keeps what the operation is for, and its team, as long as it is not finished. */
 static void
 op_describe(const void *object, uint64_t use, char text_out[PSI_WHERE_BYTES])
 {
 	const struct pcoll_op *op = object;
 
-	(void)use;
-	pcoll_call_describe(&op->call, op->number, text_out);
+	snprintf(text_out, PSI_WHERE_BYTES, "a collective that is over");
+	pcoll_lock();
+	if (!pcoll_op_is_finished(op, use))
+		pcoll_call_describe(&op->call, op->number, text_out);
+	pcoll_unlock();
 }
 
 /* The device is tried in the background, and cells wait for what becomes of that. */

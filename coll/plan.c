@@ -85,6 +85,7 @@ pcoll_plan_make(const struct pcoll_call *call, pst_plan_t *plan_out, gex_Flags_t
 		return GASNET_ERR_RESOURCE;
 	}
 	gex_TM_Split(&plan->call.tm, tm, 0, (int)tm->rank, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+	plan->call.tm->is_plan = true;
 	psi_team_hold(tm);
 	*plan_out = plan;
 	return GASNET_OK;

@@ -16,10 +16,10 @@
 
 enum {
 	PSI_SHARED_MAGIC = 0x50535348,
-	PSI_SHARED_ABI = 23,
+	PSI_SHARED_ABI = 24,
 	/* Blocks per rank for threads.  Most are never touched; see runtime/process/block.c. */
 	PSI_BLOCKS = 256,
-	PSI_WHERE_WORDS = 8, PSI_WHERE_BYTES = 8 * PSI_WHERE_WORDS,
+	PSI_WHERE_WORDS = 24, PSI_WHERE_BYTES = 8 * PSI_WHERE_WORDS,
 	PSI_SHARED_CPUS = 1024,
 	/* Ranges of a rank's own file with blocks for more threads: 256 in the first, in each twice
 	 * as many as in the one before. */

@@ -126,7 +126,11 @@ tell_wait(const struct psi_report *report, const struct note *note, struct psi_r
 		tell_barrier(note, entry);
 		break;
 	case PSI_FOR_TEAM:
-		psi_text_add(text, "in %s, waiting to hear from ", note->where);
+		psi_text_add(text, "in %s", note->where);
+		if (note->number)
+			psi_text_add(text, " over team %u.%u", (unsigned)(note->number >> 32),
+			             (unsigned)note->number);
+		psi_text_add(text, ", waiting to hear from ");
 		tell_place(report, note->peer, text);
 		break;
 	case PSI_FOR_COLLECTIVE:

@@ -5,6 +5,8 @@
 #include "runtime/process/process.h"
 #include "runtime/team/team_rules.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* -- the list -------------------------------------------------------------------------------- */
@@ -97,6 +99,74 @@ psi_team_borrowing(const void *addr, size_t bytes)
 	psi_spinlock_unlock(&lock);
 	return found;
 }
+
+/* -- for people ------------------------------------------------------------------------------ */
+
+enum { RANGES_NAMED = 4 };
+
+/* The rank in the job of the member that is number i in the order of processes. */
+static gex_Rank_t
+group_process(const struct psi_group *group, gex_Rank_t i)
+{
+	return group->locations[group->by_process[i]].gex_rank;
+}
+
+/* The first member from i on, in the order of processes, that is not of the same process nor of one
+ * in a row with it; the last process of that row goes to last_out. */
+static gex_Rank_t
+group_range_end(const struct psi_group *group, gex_Rank_t i, gex_Rank_t *last_out)
+{
+	*last_out = group_process(group, i);
+	while (++i < group->size && group_process(group, i) <= *last_out + 1)
+		*last_out = group_process(group, i);
+	return i;
+}
+
+/* Appends to a text of that length; returns the new one. */
+static size_t __attribute__((format(printf, 4, 5)))
+text_add(char *text, size_t len, size_t text_bytes, const char *format, ...)
+{
+	va_list args;
+	int more;
+
+	va_start(args, format);
+	more = vsnprintf(text + len, text_bytes - len, format, args);
+	va_end(args);
+	return more > 0 && len + (size_t)more < text_bytes ? len + (size_t)more : text_bytes - 1;
+}
+
+void
+psi_team_describe(gex_TM_t tm, char *text_out, size_t text_bytes)
+{
+	const struct psi_group *group = tm->group;
+	const char *separator = " (ranks ";
+	gex_Rank_t last;
+	size_t len;
+
+	if (tm == psi.tm || !group) {
+		snprintf(text_out, text_bytes, "the team of all ranks");
+		return;
+	}
+	len = text_add(text_out, 0, text_bytes, "%steam %u.%u of %u",
+	               tm->is_plan ? "a plan's " : "", (unsigned)(tm->id >> 32),
+	               (unsigned)tm->id, (unsigned)tm->size);
+	for (gex_Rank_t i = 0, ranges = 0, end; i < group->size; i = end, separator = ", ") {
+		const gex_Rank_t first = group_process(group, i);
+
+		if (ranges++ == RANGES_NAMED) {
+			len = text_add(text_out, len, text_bytes, " and more");
+			break;
+		}
+		end = group_range_end(group, i, &last);
+		len = text_add(text_out, len, text_bytes, "%s%u", separator, (unsigned)first);
+		if (last > first)
+			len = text_add(text_out, len, text_bytes, "%s%u",
+			               last > first + 1 ? "-" : ", ", (unsigned)last);
+	}
+	(void)text_add(text_out, len, text_bytes, ")");
+}
+
+/* -- their ends ------------------------------------------------------------------------------ */
 
 static void
 team_unlink(gex_TM_t tm)

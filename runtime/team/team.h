@@ -74,6 +74,7 @@ struct gex_TM_s {
 	 * steps that its calls have.  Under the lock of offload/. */
 	struct poff_team *offload[PSI_DEVICE_LINES];
 	uint64_t device_steps[PSI_DEVICE_LINES];
+	bool is_plan;                   /* a plan's own (coll/plan.c); for reports */
 	uint32_t ahead_bytes;           /* what its calls since all met may have left with members
 	                                 * behind (coll/schedule_cache.c) */
 	uint64_t pst_barriers;          /* with checks, under the lock of coll/: bit k % 64 is set
@@ -140,6 +141,9 @@ void psi_team_remove(gex_TM_t tm, const char *call);
 /* Is it a team of this process, or was it?  Reads nothing through the pointer. */
 bool psi_team_is_known(gex_TM_t tm);
 bool psi_team_was_destroyed(gex_TM_t tm);
+/* Writes which team it is, in the same words at all its members, and for no other team of the job:
+ * "the team of all ranks", or "team 2.1 of 3 (ranks 2, 5, 6)": its id, size and processes. */
+void psi_team_describe(gex_TM_t tm, char *text_out, size_t text_bytes);
 /* A team whose scratch memory begins in these bytes, or NULL. */
 gex_TM_t psi_team_borrowing(const void *addr, size_t bytes);
 /* Called in a child that the client forked: its teams have no ranks. */

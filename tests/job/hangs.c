@@ -92,6 +92,81 @@ team(void)
 	gex_TM_Split(&new_tm, tm, 0, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
 }
 
+/* Two teams of the same ranks: the last rank calls on another than the others. */
+static gex_TM_t
+either_team(void)
+{
+	gex_TM_t one, other;
+
+	gex_TM_Split(&one, tm, 0, (int)rank, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+	gex_TM_Split(&other, tm, 0, (int)rank, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+	return rank == size - 1 ? other : one;
+}
+
+static void
+two_teams(void)
+{
+	static int64_t from[10], to[10];
+
+	pst_allreduce(either_team(), from, to, GEX_DT_I64, 8, 10, GEX_OP_ADD, NULL, NULL, 0);
+}
+
+static void
+two_barriers(void)
+{
+	pst_barrier(either_team(), 0);
+}
+
+/* A team of all ranks in the reverse order, and one of each second rank; rank 0 does not call. */
+static void
+reverse_team(void)
+{
+	gex_TM_t new_tm;
+
+	gex_TM_Split(&new_tm, tm, 0, -(int)rank, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+	if (rank == 0)
+		sleep_forever();
+	pst_bcast(new_tm, size - 1, payload, NULL, 24, 0);
+}
+
+static void
+second_ranks(void)
+{
+	gex_TM_t new_tm;
+
+	gex_TM_Split(&new_tm, tm, rank % 2, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+	if (rank == 0 || rank % 2)
+		sleep_forever();
+	gex_Coll_BarrierBlocking(new_tm, 0);
+}
+
+/* Each half of the ranks makes a team, for which its rank 0 does not call. */
+static void
+team_of_team(void)
+{
+	gex_TM_t half, new_tm;
+
+	gex_TM_Split(&half, tm, rank % 2, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+	if (gex_TM_QueryRank(half) == 0)
+		sleep_forever();
+	gex_TM_Split(&new_tm, half, 0, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+}
+
+/* A team of all ranks but the first, of which the last does not start the plan. */
+static void
+plan(void)
+{
+	static int64_t from[10], to[10];
+	gex_TM_t new_tm;
+	pst_plan_t sum;
+
+	gex_TM_Split(&new_tm, tm, rank == 0, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+	pst_allreduce_plan(new_tm, from, to, GEX_DT_I64, 8, 10, GEX_OP_ADD, NULL, NULL, &sum, 0);
+	if (rank == 0 || rank == size - 1)
+		sleep_forever();
+	gex_Event_Wait(pst_plan_start(sum));
+}
+
 static void
 stopped(void)
 {
@@ -270,6 +345,12 @@ static const struct {
 	{ "stopped", stopped },
 	{ "handler", handler },
 	{ "team", team },
+	{ "team_of_team", team_of_team },
+	{ "two_teams", two_teams },
+	{ "two_barriers", two_barriers },
+	{ "reverse_team", reverse_team },
+	{ "second_ranks", second_ranks },
+	{ "plan", plan },
 	{ "full", full },
 	{ "replies", replies },
 	{ "each_other", each_other },
