@@ -324,6 +324,15 @@ barrier_describe_pst(const void *object, uint64_t phase, char text_out[PSI_WHERE
 	barrier_describe(object, phase, PCOLL_PST, text_out);
 }
 
+/* One of the job is named by its call; the report says the rest. */
+static void
+barrier_describe_job(const void *object, uint64_t phase, char text_out[PSI_WHERE_BYTES])
+{
+	(void)object, (void)phase;
+	snprintf(text_out, PSI_WHERE_BYTES, "%s",
+	         pcoll_call_name((struct pcoll_what){ PCOLL_BARRIER, PCOLL_PST }));
+}
+
 gex_Event_t
 pcoll_barrier_start(gex_TM_t tm, enum pcoll_api api)
 {
@@ -336,6 +345,8 @@ pcoll_barrier_start(gex_TM_t tm, enum pcoll_api api)
 	event = psi_event_new(pcoll_barrier_is_over, barrier, phase, barrier->kind, tm->ep);
 	if (tm != psi.tm)
 		event->describe = api == PCOLL_PST ? barrier_describe_pst : barrier_describe_gex;
+	else if (api == PCOLL_PST)
+		event->describe = barrier_describe_job;
 	return event;
 }
 

@@ -9,7 +9,7 @@
 
 /* State of the phase between notify and wait.  Only one thread at a time makes these calls. */
 static struct {
-	bool notified;
+	bool notified, nameless;
 	uint64_t phase;
 } named;
 
@@ -37,6 +37,7 @@ gasnet_barrier_notify(int id, int flags)
 		.id = id,
 	};
 	named.notified = true;
+	named.nameless = flags & GASNET_BARRIERFLAG_ANONYMOUS;
 	named.phase = pcoll_barrier_begin(pcoll_barrier_named(), names);
 }
 
@@ -64,18 +65,26 @@ notify_check_called(int flags, const char *call)
 		psi_fatal("%s: called without gasnet_barrier_notify before it; notify first", call);
 }
 
-int
-gasnet_barrier_wait(int id, int flags)
+/* `call' is what the client called, for reports. */
+static int
+notify_wait(int id, int flags, const char *call)
 {
-	const struct psi_reason reason = { .kind = PSI_FOR_BARRIER_NAMED, .number = named.phase,
-	                                  .ep = psi.ep };
-	struct psi_wait wait = PSI_WAIT_FOR_ALL("gasnet_barrier_wait", &reason);
+	const struct psi_reason reason = { .kind = PSI_FOR_BARRIER_NAMED,
+		                           .category = named.nameless, .number = named.phase,
+		                           .ep = psi.ep };
+	struct psi_wait wait = PSI_WAIT_FOR_ALL(call, &reason);
 
 	notify_check_called(flags, "gasnet_barrier_wait");
 	while (!pcoll_barrier_is_over(pcoll_barrier_named(), named.phase))
 		psi_wait_step(&wait);
 	psi_wait_end(&wait);
 	return notify_result(id, flags);
+}
+
+int
+gasnet_barrier_wait(int id, int flags)
+{
+	return notify_wait(id, flags, "gasnet_barrier_wait");
 }
 
 int
@@ -93,7 +102,7 @@ int
 gasnet_barrier(int id, int flags)
 {
 	gasnet_barrier_notify(id, flags);
-	return gasnet_barrier_wait(id, flags);
+	return notify_wait(id, flags, "gasnet_barrier");
 }
 
 int

@@ -3,6 +3,9 @@
 
 #include "runtime/process/rules.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static void
 event_check_live(gex_Event_t event, const char *call)
 {
@@ -143,10 +146,47 @@ events_endpoint(gex_Event_t *events, size_t count)
 	return ep;
 }
 
-static struct psi_reason
-events_reason(gex_Event_t *events, size_t count)
+/* What a thread waits for that waits for several events; lives as long. */
+struct events {
+	gex_Event_t *at;
+	size_t count;
+	const char *call;
+};
+
+/* Of the first event from number `from' on that is not over. */
+static void
+events_describe(const void *object, uint64_t from, char text_out[PSI_WHERE_BYTES])
 {
-	return (struct psi_reason){ .kind = PSI_FOR_EVENTS, .ep = events_endpoint(events, count) };
+	const struct events *events = object;
+	gex_Event_t event;
+	size_t i = from, len;
+
+	text_out[0] = '\0';
+	while (i < events->count && events->at[i] == GEX_EVENT_INVALID)
+		i++;
+	if (i == events->count)
+		return;
+	event = events->at[i];
+	if (event->describe)
+		event->describe(event->object, event->number, text_out);
+	if (event->kind == PSI_FOR_BARRIER) {
+		len = strlen(text_out);
+		snprintf(text_out + len, PSI_WHERE_BYTES - len,
+		         "%sbarrier %llu on the team of all ranks", len ? ", " : "unnamed ",
+		         (unsigned long long)event->number);
+	}
+	len = strlen(text_out);
+	if (len)
+		snprintf(text_out + len, PSI_WHERE_BYTES - len, ", among the events of %s",
+		         events->call);
+}
+
+static struct psi_reason
+events_reason(const struct events *events)
+{
+	return (struct psi_reason){ .kind = PSI_FOR_EVENTS, .describe = events_describe,
+		                    .object = events,
+		                    .ep = events_endpoint(events->at, events->count) };
 }
 
 void
@@ -154,10 +194,11 @@ gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 {
 	struct psi_reason reason;
 	struct psi_wait wait = PSI_WAIT_FOR_ALL("gex_Event_WaitSome", &reason);
+	const struct events events = { pevent, numevents, wait.where };
 
 	if (events_some_done(pevent, numevents, flags, wait.where))
 		return;
-	reason = events_reason(pevent, numevents);
+	reason = events_reason(&events);
 	do
 		psi_wait_step(&wait);
 	while (!events_some_done(pevent, numevents, flags, wait.where));
@@ -192,16 +233,19 @@ gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 {
 	struct psi_reason reason;
 	struct psi_wait wait = PSI_WAIT_FOR_ALL("gex_Event_WaitAll", &reason);
+	const struct events events = { pevent, numevents, wait.where };
 
 	if (events_all_done(pevent, numevents, flags, wait.where))
 		return;
-	reason = events_reason(pevent, numevents);
+	reason = events_reason(&events);
 	psi_wait_step(&wait);
 	/* leaves first: a root that ends takes its leaf along */
 	for (unsigned leaves = 2; leaves-- > 0;)
 		for (size_t at = 0; !events_drop_happened(pevent, numevents, leaves, &at,
-		                                        wait.where);)
+		                                        wait.where);) {
+			reason.number = at;
 			psi_wait_step(&wait);
+		}
 	psi_wait_end(&wait);
 }
 

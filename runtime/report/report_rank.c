@@ -90,7 +90,8 @@ tell_barrier(const struct note *note, struct psi_report_entry *entry)
 	const bool named = note->kind == PSI_FOR_BARRIER_NAMED;
 
 	psi_text_add(&entry->text, "in %s, %s barrier %llu", note->where,
-	             named ? "named" : "unnamed", (unsigned long long)note->number);
+	             named && !note->category ? "named" : "unnamed",
+	             (unsigned long long)note->number);
 	entry->barrier = named ? PSI_BARRIER_NAMED : PSI_BARRIER_UNNAMED;
 	entry->phase = note->number;
 }

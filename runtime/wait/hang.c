@@ -29,6 +29,7 @@ static _Thread_local struct {
 	uint64_t looked_ns;
 	uint64_t quiet_ns;      /* nothing has arrived since */
 	uint64_t arrived;       /* messages at the last look */
+	uint64_t number;        /* of the reason, as noted */
 	bool noted, told;
 } looking;
 
@@ -78,17 +79,16 @@ record_write(const struct psi_wait *wait)
 	struct psi_wait_record *note = &psi_block()->note;
 	const struct psi_reason *reason = wait->reason;
 	const uint64_t turn = atomic_load_explicit(&note->turn, memory_order_relaxed);
-	const bool described = reason && reason->describe;
-	const enum psi_wait_kind kind = described ? PSI_FOR_DESCRIBED
-	                                : reason  ? reason->kind
-	                                          : PSI_FOR_CONDITION;
-	char text[PSI_WHERE_BYTES];
+	enum psi_wait_kind kind = reason ? reason->kind : PSI_FOR_CONDITION;
+	char text[PSI_WHERE_BYTES] = "";
 
+	if (reason && reason->describe)
+		reason->describe(reason->object, reason->number, text);
+	if (text[0] && kind != PSI_FOR_BARRIER)
+		kind = PSI_FOR_DESCRIBED;
 	record_put(&note->turn, turn + 1);
 	record_put(&note->since_ns, wait->first);
-	if (described)
-		reason->describe(reason->object, reason->number, text);
-	record_put_where(note, described ? text : wait->where);
+	record_put_where(note, text[0] ? text : wait->where);
 	record_put(&note->kind_peer,
 	           (uint64_t)kind | (uint64_t)psi_pollset_index() << 24 |
 	                   (reason ? (uint64_t)reason->category << 8 |
@@ -97,7 +97,20 @@ record_write(const struct psi_wait *wait)
 	                           : 0));
 	record_put(&note->number, reason ? reason->number : 0);
 	record_put(&note->turn, turn + 2);
+	looking.number = reason ? reason->number : 0;
 	looking.noted = true;
+}
+
+/* The first note comes after a while; what a wait for several events waits for may change then. */
+static bool
+record_is_due(const struct psi_wait *wait, uint64_t waited_ns)
+{
+	const uint64_t half = psi.hang_report_ns / 2;
+	const struct psi_reason *reason = wait->reason;
+
+	if (looking.noted)
+		return reason && reason->number != looking.number;
+	return waited_ns >= (half && half < note_after_ns ? half : note_after_ns);
 }
 
 static void
@@ -169,8 +182,7 @@ hang_tell_if_long(const struct psi_wait *wait, uint64_t now)
 void
 psi_hang_look(struct psi_wait *wait, uint64_t limit_ns)
 {
-	const uint64_t now = psi_now_ns(), half = psi.hang_report_ns / 2;
-	const uint64_t note_after = half && half < note_after_ns ? half : note_after_ns;
+	const uint64_t now = psi_now_ns();
 	const struct psi_reason *reason = wait->reason;
 
 	if (reason && reason->kind == PSI_FOR_THREADS)
@@ -180,7 +192,7 @@ psi_hang_look(struct psi_wait *wait, uint64_t limit_ns)
 		return;
 	}
 	hang_count_time(wait, now, limit_ns);
-	if (!looking.noted && now - wait->first >= note_after)
+	if (record_is_due(wait, now - wait->first))
 		record_write(wait);
 	if (looking.noted)
 		psi_handler_ages_update(psi.shared, psi.host_places, now);

@@ -19,13 +19,16 @@ struct psi_wait_threshold {
 	                                 * thread does not sleep, and announces again */
 };
 
-/* The reason of a wait in the library, for hang reports.  It is read while the wait lasts. */
+/* The reason of a wait in the library, for hang reports.  It is read while the wait lasts; its
+ * number may change between two steps. */
 struct psi_reason {
 	enum psi_wait_kind kind;
-	uint8_t category, network;      /* of the message */
+	uint8_t category, network;      /* of the message; category of a named barrier: 1 if this
+	                                 * rank gave no name */
 	uint32_t peer;
 	uint64_t number;                /* of the phase; for posts, see enum psi_wait_kind */
-	/* Writes what is waited for, for a report; NULL: kind and number say it. */
+	/* Writes what is waited for, for a report, or "" if kind and number say it; of a barrier of
+	 * the job, by which call.  NULL: they say it. */
 	void (*describe)(const void *object, uint64_t number, char text_out[PSI_WHERE_BYTES]);
 	const void *object;
 	gex_EP_t ep;                    /* where it arrives; NULL: at the thread's own; or

@@ -82,6 +82,58 @@ named(void)
 	gasnet_barrier_wait(7, 0);
 }
 
+/* Rank 0 gives a name, which the last one does not; both in one call. */
+static void
+barrier_calls(void)
+{
+	if (rank == 1)
+		sleep_forever();
+	if (rank == size - 1)
+		gasnet_barrier(0, GASNET_BARRIERFLAG_UNNAMED);
+	gasnet_barrier(7, 0);
+}
+
+static void
+barrier_by_pst(void)
+{
+	if (rank == 0)
+		sleep_forever();
+	pst_barrier(tm, 0);
+}
+
+/* Two operations of two teams, and a barrier; rank 0 makes the first call alone. */
+static void
+several(void)
+{
+	static int64_t from[10], to[10];
+	gex_TM_t new_tm;
+	gex_Event_t events[3];
+
+	gex_TM_Split(&new_tm, tm, 0, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+	events[0] = pst_allreduce_nb(new_tm, from, to, GEX_DT_I64, 8, 10, GEX_OP_ADD, NULL, NULL,
+	                             0);
+	if (rank == 0) {
+		usleep(900000);         /* so that the first is noted, and then over */
+		gex_Event_Wait(events[0]);
+		sleep_forever();
+	}
+	events[1] = pst_bcast_nb(tm, 0, payload, NULL, 24, 0);
+	events[2] = pst_barrier_nb(tm, 0);
+	gex_Event_WaitAll(events, 3, 0);
+}
+
+static void
+some(void)
+{
+	gex_Event_t events[2];
+
+	if (rank == 0)
+		sleep_forever();
+	events[0] = GEX_EVENT_INVALID;
+	events[1] = pst_barrier_nb(tm, 0);
+	gex_Event_WaitSome(events, 2, 0);
+}
+
 static void
 team(void)
 {
@@ -342,6 +394,10 @@ static const struct {
 	{ "barrier", barrier },
 	{ "collective", collective },
 	{ "named", named },
+	{ "barrier_calls", barrier_calls },
+	{ "barrier_by_pst", barrier_by_pst },
+	{ "several", several },
+	{ "some", some },
 	{ "stopped", stopped },
 	{ "handler", handler },
 	{ "team", team },
