@@ -16,6 +16,9 @@ extern const struct pcoll_cells_kind pcoll_cells_reduce_to_one;
 extern const struct pcoll_cells_kind pcoll_cells_scan;
 extern const struct pcoll_cells_kind pcoll_cells_scatter;
 
+/* By operation; NULL: it has none. */
+extern const struct pcoll_cells_kind *const pcoll_cells_kinds[PCOLL_OPERATIONS];
+
 /* Of the reduction to all (algorithms/cells_reduce_split.c). */
 unsigned pcoll_cells_reduce_split(const struct pcoll_call *call,
                                   struct pcoll_cells_part parts[PCOLL_CELLS_PARTS]);

@@ -1,9 +1,13 @@
 #include "coll/introspect.h"
+#include "coll/cells_list.h"
 #include "coll/layout.h"
 #include "coll/schedule_list.h"
 #include "coll/schedule_price.h"
 #include "coll/select.h"
 #include "coll/tuning.h"
+
+#include "runtime/process/rules.h"
+#include "runtime/team/team.h"
 
 /*
  * Far: over TCP between two ranks of one host, each with a CPU, as measured (docs/performance.md,
@@ -53,7 +57,8 @@ parameters_are_same(const struct pcoll_builder *builder, const struct pcoll_shap
 	       (!builder->has_pieces || one->piece_bytes == other->piece_bytes);
 }
 
-/* The algorithm with parameters that differ from those taken, `taken' of `taken_shape'. */
+/* The algorithm with parameters that differ from those taken, `taken' of `taken_shape'.  taken
+ * NULL: none is. */
 static void
 others_tell(const struct telling *telling, const struct pcoll_builder *builder,
             const struct pcoll_builder *taken, const struct pcoll_shape *taken_shape)
@@ -71,12 +76,70 @@ others_tell(const struct telling *telling, const struct pcoll_builder *builder,
 		}
 }
 
+/* -- shared memory ----------------------------------------------------------------------------- */
+
+/* A call of all members of one host, as one that runs makes it.  tm: of that size. */
+static struct pcoll_call
+near_call(const struct pcoll_shape *shape, gex_TM_t tm)
+{
+	const struct pcoll_cells_kind *kind = pcoll_cells_kinds[shape->operation];
+
+	return (struct pcoll_call){
+		.what.operation = shape->operation, .tm = tm, .len_bytes = shape->len_bytes,
+		.reduction.elem_bytes = kind && kind->combines ? shape->elem_bytes : 0,
+	};
+}
+
+/* Could the call go without messages?  With PST_CHECK only barriers do. */
+static bool
+shape_is_near(const struct pcoll_shape *shape)
+{
+	struct gex_TM_s tm = { .size = shape->size };
+	const struct pcoll_call call = near_call(shape, &tm);
+	const struct pcoll_cells_kind *kind = pcoll_cells_kinds[shape->operation];
+
+	if (shape->hosts > 1 || shape->size == 1)
+		return false;
+	return shape->operation == PCOLL_BARRIER ||
+	       (kind && !psi_rules_wanted() && pcoll_cells_pieces(&call, kind));
+}
+
+static void
+near_tell(const struct telling *telling, const struct pcoll_shape *shape, const char *rule)
+{
+	struct gex_TM_s tm = { .size = shape->size };
+	const struct pcoll_call call = near_call(shape, &tm);
+	const struct pcoll_cells_kind *kind = pcoll_cells_kinds[shape->operation];
+	const struct pcoll_fact fact = {
+		.operation = pcoll_operation_word(shape->operation), .bytes = shape->len_bytes,
+		.algorithm = kind ? "cells" : "flags",
+		.summary = kind ? "shared memory: each member reads what the others have filled"
+		                : "shared memory: each member sets a flag that the others read",
+		.predicted_ns = kind ? pcoll_cells_price_ns(&call, kind) : UINT64_MAX,
+		.rule = rule,
+	};
+
+	telling->tell(&fact, telling->arg);
+}
+
+/* -- what is taken ----------------------------------------------------------------------------- */
+
 static void
 length_tell(const struct telling *telling, struct pcoll_shape shape)
 {
 	const struct pcoll_builder *taken = pcoll_select(&shape);
+	const struct pcoll_rule *users = pcoll_select_users(&shape);
+	const bool is_near = shape_is_near(&shape);
 
-	fact_tell(telling, taken, &shape, pcoll_select_is_users(&shape) ? "user" : "library");
+	if (is_near && !pcoll_select_is_for_messages(&shape)) {
+		near_tell(telling, &shape, users && users->by_cells ? "user" : "library");
+		taken = NULL;
+	} else {
+		fact_tell(telling, taken, &shape,
+		          pcoll_select_is_users(&shape) ? "user" : "library");
+		if (telling->all && is_near)
+			near_tell(telling, &shape, "-");
+	}
 	for (size_t i = 0; telling->all && pcoll_builders[i]; i++)
 		if (pcoll_builders[i]->operation == shape.operation &&
 		    pcoll_builder_serves(pcoll_builders[i], &shape))

@@ -1,5 +1,5 @@
-/* What penstock-info --coll tells: which algorithms a collective by messages has, and which one it
- * takes. */
+/* What penstock-info --coll tells: how a collective goes, and which algorithms it has by
+ * messages. */
 #ifndef PCOLL_INTROSPECT_H
 #define PCOLL_INTROSPECT_H
 
@@ -16,7 +16,9 @@ struct pcoll_team {
 };
 
 struct pcoll_fact {
-	const char *operation, *algorithm, *summary;
+	const char *operation;
+	const char *algorithm;          /* also "cells", and "flags" of a barrier: shared memory */
+	const char *summary;
 	size_t bytes;
 	uint32_t radix;                 /* 0: the algorithm has none */
 	size_t piece_bytes;             /* 0: all is one piece */

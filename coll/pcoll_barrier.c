@@ -13,6 +13,8 @@
 #include "coll/coll.h"
 #include "coll/pcoll_barrier_shared.h"
 #include "coll/pcoll_lend.h"
+#include "coll/select.h"
+#include "coll/tuning.h"
 
 #include "runtime/op/event.h"
 #include "runtime/wait/pollset.h"
@@ -239,21 +241,34 @@ pcoll_barrier_named(void)
 	return &of_job[NAMED];
 }
 
+/* A job whose ranks do not share memory has no flags anyway. */
+bool
+pcoll_barrier_is_for_messages(uint32_t size)
+{
+	return pcoll_tuning_has_users(PCOLL_BARRIER) &&
+	       pcoll_select_is_for_messages(&(struct pcoll_shape){
+		       .operation = PCOLL_BARRIER, .size = size, .hosts = 1, .mode = "smp" });
+}
+
 static void
 barrier_of_job_open(unsigned number, enum psi_counter counter, enum psi_wait_kind kind)
 {
+	const bool has_flags = pcoll_shm_barrier_is_available() &&
+	                       !pcoll_barrier_is_for_messages(psi.boot.size);
+
 	of_job[number] = (struct pcoll_barrier){
 		.tm = psi.tm, .counter = counter, .kind = kind,
 		.shm_barrier = pcoll_shm_barrier_make(
-			NULL, pcoll_shm_barrier_is_available() ? &psi.shared->barriers[number]
-		                                               : NULL),
+			NULL, has_flags ? &psi.shared->barriers[number] : NULL),
 		.phase = { .series = PCOLL_SERIES + number },
 	};
 }
 
+/* The rules are those of all collectives, and barriers need them first. */
 static void
 barriers_open(void)
 {
+	pcoll_tuning_open();
 	barrier_of_job_open(PLAIN, PSI_COUNT_BARRIERS, PSI_FOR_BARRIER);
 	barrier_of_job_open(NAMED, PSI_COUNT_BARRIERS_NAMED, PSI_FOR_BARRIER_NAMED);
 	psi.team_lender = &pcoll_lender;

@@ -22,6 +22,9 @@ extern const struct psi_module pcoll_barrier_module;
 /* The next phase of the plain barrier of the job, or of a team that shares memory. */
 gex_Event_t pcoll_barrier_start(gex_TM_t tm, enum pcoll_api api);
 
+/* Does a rule of the user's take barriers of such a team from shared memory? */
+bool pcoll_barrier_is_for_messages(uint32_t size);
+
 /* The named barrier of the job.  One phase at a time is started. */
 struct pcoll_barrier *pcoll_barrier_named(void);
 /* Starts the next phase; returns its number. */

@@ -6,7 +6,6 @@
 #include "coll/coll.h"
 #include "coll/device.h"
 #include "coll/schedule_cache.h"
-#include "coll/tuning.h"
 
 #include "runtime/op/event.h"
 #include "runtime/team/team.h"
@@ -308,6 +307,6 @@ engine_team_ends(gex_TM_t tm, const char *call)
 }
 
 const struct psi_module pcoll_module = {
-	.name = "collectives", .open = pcoll_tuning_open, .register_handlers = engine_register,
+	.name = "collectives", .register_handlers = engine_register,
 	.progress = engine_advance, .team_ends = engine_team_ends,
 };

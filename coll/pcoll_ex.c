@@ -20,7 +20,8 @@ barrier_by_messages(gex_TM_t tm, enum pcoll_api api)
 gex_Event_t
 pcoll_team_barrier(gex_TM_t tm, enum pcoll_api api)
 {
-	if (tm != psi.tm && !tm->group->barrier_area)
+	if (tm != psi.tm && (!tm->group->barrier_area ||
+	                     PSI_UNLIKELY(pcoll_barrier_is_for_messages(tm->size))))
 		return barrier_by_messages(tm, api);
 	pcoll_pass(tm, api);
 	return pcoll_barrier_start(tm, api);

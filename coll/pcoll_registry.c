@@ -2,12 +2,14 @@
 #include "coll/cells_list.h"
 #include "coll/device.h"
 #include "coll/schedule_list.h"
+#include "coll/select.h"
+#include "coll/tuning.h"
 
 #include "runtime/process/process.h"
 
 #include <string.h>
 
-static const struct pcoll_cells_kind *const kinds[PCOLL_OPERATIONS] = {
+const struct pcoll_cells_kind *const pcoll_cells_kinds[PCOLL_OPERATIONS] = {
 	[PCOLL_BROADCAST] = &pcoll_cells_broadcast,
 	[PCOLL_REDUCE_TO_ONE] = &pcoll_cells_reduce_to_one,
 	[PCOLL_REDUCE_TO_ALL] = &pcoll_cells_reduce_to_all,
@@ -93,10 +95,21 @@ pcoll_device_serves_call(const struct pcoll_call *call)
 		.reproducible = call->reproducible && call->reduction.elem_bytes });
 }
 
+/* A team that has cells is on one host. */
+static __attribute__((noinline, cold)) bool
+call_is_for_messages(const struct pcoll_call *call)
+{
+	return pcoll_select_is_for_messages(&(struct pcoll_shape){
+		.operation = call->what.operation, .size = call->tm->size, .hosts = 1,
+		.mode = "smp", .len_bytes = call->len_bytes,
+		.elem_bytes = call->reduction.elem_bytes ? call->reduction.elem_bytes : 1,
+		.listed = pcoll_call_has_lists(call), .ordered = call->reduction.ordered });
+}
+
 const struct pcoll_cells_kind *
 pcoll_cells_choose(const struct pcoll_call *call)
 {
-	const struct pcoll_cells_kind *kind = kinds[call->what.operation];
+	const struct pcoll_cells_kind *kind = pcoll_cells_kinds[call->what.operation];
 
 	/* a team that has made such calls has cells */
 	if (!kind || (!call->tm->cells && !pcoll_cells_are_lent(call->tm)) ||
@@ -104,6 +117,9 @@ pcoll_cells_choose(const struct pcoll_call *call)
 		return NULL;
 	/* what software does is compared where it stands behind the device step */
 	if (PSI_UNLIKELY(pcoll_device && pcoll_device->verifies && pcoll_device_serves_call(call)))
+		return NULL;
+	if (PSI_UNLIKELY(pcoll_tuning_has_users(call->what.operation)) &&
+	    call_is_for_messages(call))
 		return NULL;
 	return pcoll_cells_pieces(call, kind) ? kind : NULL;
 }

@@ -57,6 +57,14 @@ pcoll_builder_serves(const struct pcoll_builder *builder, const struct pcoll_sha
 	       (!builder->serves || builder->serves(shape));
 }
 
+static bool
+rule_fits(const struct pcoll_rule *rule, const struct pcoll_shape *shape)
+{
+	return rule->operation == shape->operation && team_fits(rule, shape) &&
+	       length_fits(rule, shape) &&
+	       (rule->by_cells || pcoll_builder_serves(rule->builder, shape));
+}
+
 /* The library's own rules have one of software for every shape. */
 static size_t
 rule_find(const struct pcoll_shape *shape, bool by_device)
@@ -65,11 +73,28 @@ rule_find(const struct pcoll_shape *shape, bool by_device)
 	size_t i;
 
 	for (i = 0; (rule = pcoll_tuning_rule(i)) != NULL; i++)
-		if (rule->operation == shape->operation && team_fits(rule, shape) &&
-		    length_fits(rule, shape) && (by_device || !rule->builder->has_device) &&
-		    pcoll_builder_serves(rule->builder, shape))
+		if (!rule->by_cells && (by_device || !rule->builder->has_device) &&
+		    rule_fits(rule, shape))
 			return i;
 	abort();
+}
+
+const struct pcoll_rule *
+pcoll_select_users(const struct pcoll_shape *shape)
+{
+	for (size_t i = 0; pcoll_tuning_is_users(i); i++)
+		if (rule_fits(pcoll_tuning_rule(i), shape))
+			return pcoll_tuning_rule(i);
+	return NULL;
+}
+
+/* A device is tried at a call by cells, too. */
+bool
+pcoll_select_is_for_messages(const struct pcoll_shape *shape)
+{
+	const struct pcoll_rule *rule = pcoll_select_users(shape);
+
+	return rule && !rule->by_cells && !rule->builder->has_device;
 }
 
 bool

@@ -18,8 +18,9 @@
 
 #define FORCED(NAME, op)                                                                   \
 	{ .name = "PST_COLL_" NAME, .kind = PSI_SETTING_TEXT,                              \
-	  .help = "algorithm of each " op " by messages that it can do, with parameters "  \
-	          "behind colons: radix, then bytes of a piece" }
+	  .help = "algorithm of each " op " that it can do, by messages on one host too, "  \
+	          "with parameters behind colons: radix, then bytes of a piece; cells: shared " \
+	          "memory, where there is some" }
 
 static const struct psi_setting rows[] = {
 	{ .name = "PST_COLL_TUNING", .kind = PSI_SETTING_TEXT,
@@ -41,6 +42,8 @@ static const struct psi_setting rows[] = {
 };
 
 const struct psi_setting_table psi_settings_coll = PSI_SETTING_TABLE("Collectives", rows);
+
+uint32_t pcoll_tuning_users;
 
 static struct {
 	struct pcoll_rule *rule;
@@ -113,7 +116,7 @@ text_read(const char *text, size_t len, const char *path)
 		                                                 : pcoll_rule_read(line, &rule);
 		if (wrong && psi_settings_warns())
 			psi_log("%s:%u: %s; the line is left out", path, number, wrong);
-		if (!wrong && rule.builder)
+		if (!wrong && (rule.builder || rule.by_cells))
 			rule_add(&rule);
 	}
 }
@@ -211,5 +214,8 @@ pcoll_tuning_open(void)
 	}
 	file_open();
 	tuning.users = tuning.count;
+	pcoll_tuning_users = 0;
+	for (size_t i = 0; i < tuning.users; i++)
+		pcoll_tuning_users |= (uint32_t)1 << tuning.rule[i].operation;
 	own_add();
 }

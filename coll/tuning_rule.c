@@ -1,5 +1,6 @@
 /* The reader of a rule. */
 #include "coll/tuning.h"
+#include "coll/cells_list.h"
 #include "coll/schedule_list.h"
 #include "coll/schedule_parts.h"
 
@@ -127,6 +128,8 @@ parameter_read(struct pcoll_rule *rule, const char *word, struct given *given)
 	const bool is_radix = strncmp(word, "radix=", 6) == 0;
 	bool *is_given = is_radix ? &given->radix : &given->piece;
 
+	if (rule->by_cells)
+		return "cells have no parameters";
 	if (!is_radix && strncmp(word, "piece=", 6) != 0)
 		return "a parameter is neither radix= nor piece=";
 	if (*is_given)
@@ -174,6 +177,15 @@ mode_read(struct pcoll_rule *rule, const char *word)
 	return NULL;
 }
 
+/* False: the operation has none of that name. */
+static bool
+algorithm_find(struct pcoll_rule *rule, const char *name)
+{
+	rule->by_cells = pcoll_cells_kinds[rule->operation] && strcmp(name, "cells") == 0;
+	rule->builder = pcoll_builder_find(rule->operation, name);
+	return rule->by_cells || rule->builder;
+}
+
 static const char *
 words_read(char *line, struct pcoll_rule *rule)
 {
@@ -194,8 +206,7 @@ words_read(char *line, struct pcoll_rule *rule)
 	if (wrong)
 		return wrong;
 	word = word_next(&line);
-	rule->builder = word ? pcoll_builder_find(rule->operation, word) : NULL;
-	if (!rule->builder)
+	if (!word || !algorithm_find(rule, word))
 		return "the sixth word is no algorithm of the operation";
 	while (!wrong && (word = word_next(&line)) != NULL)
 		wrong = parameter_read(rule, word, &given);
@@ -233,10 +244,11 @@ pcoll_rule_read_forced(enum pcoll_operation operation, const char *text,
 		return "it is too long";
 	memcpy(words, text, strlen(text) + 1);
 	word = strsep(&next, ":");
-	rule.builder = pcoll_builder_find(operation, word);
-	if (!rule.builder)
+	if (!algorithm_find(&rule, word))
 		return "the operation has no such algorithm";
 	word = strsep(&next, ":");
+	if (word && rule.by_cells)
+		return "cells have no parameters";
 	if (word && rule.builder->has_radix) {
 		wrong = radix_set(&rule, word);
 		word = strsep(&next, ":");
@@ -275,5 +287,7 @@ pcoll_rule_forced_accepts(enum pcoll_operation operation, char text_out[PCOLL_FO
 		                between, builder->name, forced_parameters(builder));
 		between = ", ";
 	}
+	if (pcoll_cells_kinds[operation] && len < PCOLL_FORCED_BYTES)
+		snprintf(text_out + len, (size_t)(PCOLL_FORCED_BYTES - len), ", cells");
 	return text_out;
 }

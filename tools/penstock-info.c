@@ -38,7 +38,7 @@ static const char usage[] =
 	"      --settings-md   the settings as a Markdown document\n"
 	"      --conduits      what each conduit finds here, and what it keeps for a job's ranks\n"
 	"      --memory        start a job of that many ranks, and print the memory of each part\n"
-	"      --coll          algorithms that collectives by messages of that many ranks take\n"
+	"      --coll          ways and algorithms that collectives of that many ranks take\n"
 	"      --all           with --coll, the other algorithms, too\n"
 	"      --hosts HOSTS   with --coll, hosts that the ranks are on (as many as ranks)\n"
 	"      --mode MODE     with --coll, what connects the hosts, as in rules (tcp)\n"
@@ -215,6 +215,22 @@ coll_team(const struct view *view)
 	return team;
 }
 
+static void
+coll_heading(const struct pcoll_team *team)
+{
+	if (team->hosts == 1)
+		printf("Collectives of %u ranks on one host, most by shared memory (cells, flags); "
+		       "by messages where a rule of\nthe user's says so, or these are quicker. "
+		       "Predicted for ranks with a CPU each; -1: not computed.\n\n",
+		       (unsigned)team->ranks);
+	else
+		printf("Collectives by messages, team of %u ranks, hosts: %u, mode: %s; predicted "
+		       "for TCP between hosts.\nTeams on one host go by shared memory: --hosts 1.\n"
+		       "\n", (unsigned)team->ranks, (unsigned)team->hosts, team->mode);
+	printf("%-15s %8s  %-14s %5s %9s %12s  %s\n", "operation", "bytes", "algorithm", "radix",
+	       "piece", "predicted us", "rule");
+}
+
 static int
 coll_tell(struct view *view)
 {
@@ -223,11 +239,7 @@ coll_tell(struct view *view)
 	if (view->csv)
 		puts("operation,bytes,algorithm,radix,piece_bytes,predicted_us,rule");
 	else
-		printf("Collectives by messages, team of %u ranks, hosts: %u, mode: %s; predicted "
-		       "for TCP between hosts.\nIn shared memory most go by cells, without an "
-		       "algorithm.\n\n%-15s %8s  %-14s %5s %9s %12s  %s\n",
-		       (unsigned)team.ranks, (unsigned)team.hosts, team.mode, "operation", "bytes",
-		       "algorithm", "radix", "piece", "predicted us", "rule");
+		coll_heading(&team);
 	if (!pcoll_introspect(&team, view->all, coll_print, view)) {
 		fprintf(stderr, "penstock-info: no memory for %u ranks\n", (unsigned)team.ranks);
 		return EXIT_FAILURE;

@@ -81,6 +81,34 @@ START_TEST(every_call_has_an_algorithm)
 }
 END_TEST
 
+/* Rules of the user's take calls that they fit from shared memory; the first one that fits does. */
+START_TEST(users_rules_come_before_cells)
+{
+	struct pcoll_shape shape = { .operation = PCOLL_BROADCAST, .size = 4, .hosts = 1,
+		                     .mode = "smp", .len_bytes = 8, .elem_bytes = 1 };
+
+	pcoll_tuning_open();
+	ck_assert(!pcoll_tuning_has_users(PCOLL_BROADCAST));
+	ck_assert(!pcoll_select_is_for_messages(&shape));
+	setenv("PST_COLL_BROADCAST", "chain", 1);
+	pcoll_tuning_open();
+	ck_assert(pcoll_tuning_has_users(PCOLL_BROADCAST));
+	ck_assert(!pcoll_tuning_has_users(PCOLL_EXCHANGE));
+	ck_assert(pcoll_select_is_for_messages(&shape));
+	setenv("PST_COLL_BROADCAST", "levels", 1);
+	pcoll_tuning_open();
+	ck_assert(!pcoll_select_is_for_messages(&shape));
+	setenv("PST_COLL_BROADCAST", "cells", 1);
+	pcoll_tuning_open();
+	ck_assert(pcoll_select_users(&shape)->by_cells);
+	ck_assert(!pcoll_select_is_for_messages(&shape));
+	ck_assert(!pcoll_select_is_users(&shape));
+	ck_assert_ptr_nonnull(pcoll_select(&shape));
+	unsetenv("PST_COLL_BROADCAST");
+	pcoll_tuning_open();
+}
+END_TEST
+
 /* What is combined with what depends on the number of ranks and the length alone. */
 START_TEST(reproducible_reductions_go_as_on_one_host)
 {
@@ -234,6 +262,7 @@ main(void)
 	TCase *tests = tcase_create("choice and prices");
 
 	tcase_add_test(tests, every_call_has_an_algorithm);
+	tcase_add_test(tests, users_rules_come_before_cells);
 	tcase_add_test(tests, reproducible_reductions_go_as_on_one_host);
 	tcase_add_test(tests, a_barrier_costs_its_rounds);
 	tcase_add_test(tests, near_messages_cost_less);

@@ -93,6 +93,8 @@ START_TEST(mistakes_are_told)
 		{ "broadcast * * * * knomial radix=18446744073709551618", "radix" },
 		{ "broadcast * * * * chain piece=18446744073709551616", "piece" },
 		{ "broadcast * * * * chain piece=17179869184G", "piece" },
+		{ "barrier * * * * cells", "algorithm" },
+		{ "broadcast * * * * cells radix=2", "no parameters" },
 		{ "broadcast * * * * flat radix=2", "no radix" },
 		{ "broadcast * * * * flat piece=2", "no pieces" },
 		{ "broadcast * * * * chain piece=x", "piece" },
@@ -128,6 +130,10 @@ START_TEST(forced_ones_are_read)
 	ck_assert_uint_eq(rule.piece_bytes, 4 << 10);
 	ck_assert_ptr_null(pcoll_rule_read_forced(PCOLL_EXCHANGE, "bruck", &rule));
 	ck_assert_uint_eq(rule.most_size, UINT32_MAX);
+	ck_assert(!rule.by_cells);
+	ck_assert_ptr_null(pcoll_rule_read_forced(PCOLL_EXCHANGE, "cells", &rule));
+	ck_assert(rule.by_cells);
+	ck_assert_ptr_nonnull(pcoll_rule_read_forced(PCOLL_BARRIER, "cells", &rule));
 	ck_assert_ptr_nonnull(pcoll_rule_read_forced(PCOLL_EXCHANGE, "bruck:2", &rule));
 	ck_assert_ptr_nonnull(pcoll_rule_read_forced(PCOLL_EXCHANGE, "ring", &rule));
 	ck_assert_ptr_nonnull(pcoll_rule_read_forced(PCOLL_BROADCAST, "knomial:4:64K:1", &rule));
@@ -155,9 +161,9 @@ START_TEST(forced_ones_are_listed)
 {
 	char text[PCOLL_FORCED_BYTES];
 
-	ck_assert_str_eq(pcoll_rule_forced_accepts(PCOLL_PERMUTE, text), "one of direct");
+	ck_assert_str_eq(pcoll_rule_forced_accepts(PCOLL_PERMUTE, text), "one of direct, cells");
 	ck_assert_str_eq(pcoll_rule_forced_accepts(PCOLL_SCAN, text),
-	                 "one of doubling, levels, chain[:BYTES]");
+	                 "one of doubling, levels, chain[:BYTES], cells");
 	for (unsigned i = 0; i < PCOLL_OPERATIONS; i++) {
 		const enum pcoll_operation operation = (enum pcoll_operation)i;
 		char *rest = text + strlen("one of "), *word;
