@@ -22,6 +22,11 @@
 	          "with parameters behind colons: radix, then bytes of a piece; cells: shared " \
 	          "memory, where there is some" }
 
+/* As the calls of the interfaces say it (tuning_rule.c). */
+#define RENAMED(NAME, SETTING)                                                             \
+	{ .name = "PST_COLL_" NAME, .kind = PSI_SETTING_TEXT,                              \
+	  .help = "another name of PST_COLL_" SETTING ", which counts where both are given" }
+
 static const struct psi_setting rows[] = {
 	{ .name = "PST_COLL_TUNING", .kind = PSI_SETTING_TEXT,
 	  .help = "file with rules by which algorithms of collectives by messages are chosen, one "
@@ -39,6 +44,14 @@ static const struct psi_setting rows[] = {
 	FORCED("REDUCE_SCATTER", "reduction whose blocks are scattered"),
 	FORCED("SCAN", "scan"),
 	FORCED("EXSCAN", "exclusive scan"),
+	RENAMED("BCAST", "BROADCAST"),
+	RENAMED("ALLREDUCE", "REDUCE_TO_ALL"),
+	RENAMED("REDUCE_TO_ONE", "REDUCE"),
+};
+
+/* Of the last rows. */
+static const enum pcoll_operation renamed[] = {
+	PCOLL_BROADCAST, PCOLL_REDUCE_TO_ALL, PCOLL_REDUCE_TO_ONE,
 };
 
 const struct psi_setting_table psi_settings_coll = PSI_SETTING_TABLE("Collectives", rows);
@@ -194,24 +207,28 @@ file_open(void)
 
 /* -- start-up ---------------------------------------------------------------------------------- */
 
+static void
+forced_add(enum pcoll_operation operation, const struct psi_setting *row)
+{
+	const char *text = psi_setting_text(row);
+	char accepts[PCOLL_FORCED_BYTES];
+	struct pcoll_rule rule;
+
+	if (!text)
+		return;
+	if (pcoll_rule_read_forced(operation, text, &rule))
+		psi_settings_refuse(row->name, text, pcoll_rule_forced_accepts(operation, accepts));
+	rule_add(&rule);
+}
+
 void
 pcoll_tuning_open(void)
 {
 	tuning.count = 0;
-	for (unsigned operation = 0; operation < PCOLL_OPERATIONS; operation++) {
-		const struct psi_setting *row = &rows[1 + operation];
-		const char *text = psi_setting_text(row);
-		char accepts[PCOLL_FORCED_BYTES];
-		struct pcoll_rule rule;
-
-		if (!text)
-			continue;
-		if (pcoll_rule_read_forced((enum pcoll_operation)operation, text, &rule))
-			psi_settings_refuse(row->name, text,
-			                    pcoll_rule_forced_accepts(
-						    (enum pcoll_operation)operation, accepts));
-		rule_add(&rule);
-	}
+	for (unsigned operation = 0; operation < PCOLL_OPERATIONS; operation++)
+		forced_add((enum pcoll_operation)operation, &rows[1 + operation]);
+	for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++)
+		forced_add(renamed[i], &rows[1 + PCOLL_OPERATIONS + i]);
 	file_open();
 	tuning.users = tuning.count;
 	pcoll_tuning_users = 0;

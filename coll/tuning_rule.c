@@ -31,6 +31,32 @@ pcoll_operation_word(enum pcoll_operation operation)
 	return operations[operation];
 }
 
+/* False: no operation has that name. */
+static bool
+operation_find(const char *name, enum pcoll_operation *operation_out)
+{
+	/* as the calls of the interfaces say it */
+	static const struct {
+		const char *name;
+		enum pcoll_operation operation;
+	} others[] = {
+		{ "bcast", PCOLL_BROADCAST }, { "allreduce", PCOLL_REDUCE_TO_ALL },
+		{ "reduce_to_one", PCOLL_REDUCE_TO_ONE },
+	};
+
+	for (unsigned i = 0; i < PCOLL_OPERATIONS; i++)
+		if (strcmp(operations[i], name) == 0) {
+			*operation_out = (enum pcoll_operation)i;
+			return true;
+		}
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+		if (strcmp(others[i].name, name) == 0) {
+			*operation_out = others[i].operation;
+			return true;
+		}
+	return false;
+}
+
 /* -- words of a line --------------------------------------------------------------------------- */
 
 /* The next word, cut off the line; NULL at its end. */
@@ -191,15 +217,11 @@ words_read(char *line, struct pcoll_rule *rule)
 {
 	const char *operation = word_next(&line), *word, *wrong;
 	struct given given = { false, false };
-	unsigned number = 0;
 
 	if (!operation)
 		return NULL;
-	while (number < PCOLL_OPERATIONS && strcmp(operations[number], operation) != 0)
-		number++;
-	if (number == PCOLL_OPERATIONS)
+	if (!operation_find(operation, &rule->operation))
 		return "the first word is no operation";
-	rule->operation = (enum pcoll_operation)number;
 	wrong = ranges_read(rule, &line);
 	if (!wrong)
 		wrong = mode_read(rule, word_next(&line));

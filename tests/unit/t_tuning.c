@@ -23,6 +23,12 @@ START_TEST(rules_are_read)
 	ck_assert_str_eq(rule.mode, "tcp");
 	ck_assert_str_eq(rule.builder->name, "binary");
 	ck_assert_uint_eq(rule.piece_bytes, 32 << 10);
+	ck_assert_ptr_null(pcoll_rule_read("bcast * * * * flat", &rule));
+	ck_assert_int_eq(rule.operation, PCOLL_BROADCAST);
+	ck_assert_ptr_null(pcoll_rule_read("allreduce * * * * doubling", &rule));
+	ck_assert_int_eq(rule.operation, PCOLL_REDUCE_TO_ALL);
+	ck_assert_ptr_null(pcoll_rule_read("reduce_to_one * * * * chain", &rule));
+	ck_assert_int_eq(rule.operation, PCOLL_REDUCE_TO_ONE);
 	ck_assert_ptr_null(pcoll_rule_read("reduce_scatter * 7 * * ring", &rule));
 	ck_assert_uint_eq(rule.least_bytes, 0);
 	ck_assert_uint_eq(rule.most_bytes, SIZE_MAX);
