@@ -3,6 +3,7 @@
 #ifndef PCOLL_INTROSPECT_H
 #define PCOLL_INTROSPECT_H
 
+#include "coll/modes.h"
 #include "coll/operation.h"
 
 #include <stdbool.h>

@@ -1,5 +1,6 @@
 /* All rules: the settings, the user's file, and the library's own. */
 #include "coll/tuning.h"
+#include "coll/modes.h"
 
 #include "runtime/process/process.h"
 #include "runtime/settings/settings_tables.h"
@@ -113,6 +114,16 @@ own_add(void)
 
 enum { FILE_MOST_BYTES = 1 << 20 };
 
+/* A mode that nobody knows may be that of another machine, so the rule counts. */
+static void
+rule_add_from(const struct pcoll_rule *rule, const char *path, unsigned number)
+{
+	if (rule->mode[0] && !pcoll_mode_is_known(rule->mode) && psi_settings_warns())
+		psi_log("%s:%u: mode %s is none of those known (" PCOLL_MODES_KNOWN "); the line "
+		        "is kept, for jobs that have it", path, number, rule->mode);
+	rule_add(rule);
+}
+
 /* One line for one that is wrong; the others count. */
 static void
 text_read(const char *text, size_t len, const char *path)
@@ -130,7 +141,7 @@ text_read(const char *text, size_t len, const char *path)
 		if (wrong && psi_settings_warns())
 			psi_log("%s:%u: %s; the line is left out", path, number, wrong);
 		if (!wrong && (rule.builder || rule.by_cells))
-			rule_add(&rule);
+			rule_add_from(&rule, path, number);
 	}
 }
 

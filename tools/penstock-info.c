@@ -212,6 +212,9 @@ coll_team(const struct view *view)
 			"of at most %d letters, such as tcp\n", view->mode, MODE_MAX);
 		exit(BAD_INPUT);
 	}
+	if (!pcoll_mode_is_known(team.mode))
+		fprintf(stderr, "penstock-info: --mode %s: none of those known ("
+			PCOLL_MODES_KNOWN "); jobs that have it go as follows\n", team.mode);
 	return team;
 }
 
