@@ -275,6 +275,12 @@ barriers_open(void)
 	psi.barrier = gex_Coll_BarrierNB;
 }
 
+bool
+pcoll_barrier_of_job_is_shared(void)
+{
+	return of_job[PLAIN].shm_barrier.area;
+}
+
 /* -- a team's ---------------------------------------------------------------------------------- */
 
 static struct pcoll_barrier *

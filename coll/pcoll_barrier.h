@@ -4,7 +4,9 @@
  * count from 1.  A phase is passed in shared memory (pcoll_barrier_shared.h).  Where the job has
  * none, it is passed by an operation of the engine.
  *
- * Barriers of other teams are operations of the engine, and are not here.
+ * Barriers of other teams are operations of the engine, and are not here.  With PST_CHECK neither
+ * is the job's plain one where it goes by messages: phases have numbers of their own, so their
+ * notes would not tell of members that make another call.
  */
 #ifndef PCOLL_BARRIER_H
 #define PCOLL_BARRIER_H
@@ -15,6 +17,9 @@
 #include "runtime/process/module.h"
 
 struct pcoll_barrier;
+
+/* Is the plain barrier of the job passed in shared memory? */
+bool pcoll_barrier_of_job_is_shared(void);
 
 /* The job's barriers, and the ends of teams; opened by start-up. */
 extern const struct psi_module pcoll_barrier_module;

@@ -271,25 +271,41 @@ start_with_device(const struct pcoll_call *call, const struct pcoll_cells_kind *
 	return pcoll_cells_start(&tried, kind);
 }
 
-gex_Event_t
-pcoll_start(const struct pcoll_call *call)
+/* With checks, barriers of the job come here too (pcoll_barrier.h). */
+static enum psi_counter
+counter_of(const struct pcoll_call *call)
 {
-	const struct pcoll_cells_kind *kind = pcoll_cells_choose(call);
+	return call->what.operation == PCOLL_BARRIER && call->tm == psi.tm ? PSI_COUNT_BARRIERS
+	                                                                   : PSI_COUNT_COLLECTIVES;
+}
+
+/* Apart, since calls by cells feel each register that is saved for this. */
+static gex_Event_t __attribute__((noinline))
+start_by_messages(const struct pcoll_call *call)
+{
 	struct pcoll_op *op;
 	gex_Event_t event;
 	uint64_t use;
 
-	if (kind && PSI_LIKELY(!pcoll_device))
-		return pcoll_cells_start(call, kind);
-	if (kind)
-		return start_with_device(call, kind);
-	psi_count(psi_block()->count, PSI_COUNT_COLLECTIVES);
+	psi_count(psi_block()->count, counter_of(call));
 	pcoll_op_start(call, &op, &use);
 	if (pcoll_op_is_finished(op, use))
 		return GEX_EVENT_INVALID;
 	event = psi_event_new(pcoll_op_is_finished, op, use, PSI_FOR_COLLECTIVE, call->tm->ep);
 	event->describe = op_describe;
 	return event;
+}
+
+gex_Event_t
+pcoll_start(const struct pcoll_call *call)
+{
+	const struct pcoll_cells_kind *kind = pcoll_cells_choose(call);
+
+	if (kind && PSI_LIKELY(!pcoll_device))
+		return pcoll_cells_start(call, kind);
+	if (kind)
+		return start_with_device(call, kind);
+	return start_by_messages(call);
 }
 
 static void

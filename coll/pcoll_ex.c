@@ -8,7 +8,7 @@
 
 #include "runtime/util/copy.h"
 
-/* A barrier of a team that has no flags in shared memory. */
+/* A barrier that is a call of the engine. */
 static gex_Event_t
 barrier_by_messages(gex_TM_t tm, enum pcoll_api api)
 {
@@ -17,11 +17,19 @@ barrier_by_messages(gex_TM_t tm, enum pcoll_api api)
 	return tm->size == 1 ? GEX_EVENT_INVALID : pcoll_start(&call);
 }
 
+/* The job's barrier is passed by messages as such (pcoll_barrier.h), but for checks. */
+static inline bool
+is_by_messages(gex_TM_t tm)
+{
+	if (PSI_LIKELY(tm == psi.tm))
+		return PSI_UNLIKELY(psi.checks) && !pcoll_barrier_of_job_is_shared();
+	return !tm->group->barrier_area || PSI_UNLIKELY(pcoll_barrier_is_for_messages(tm->size));
+}
+
 gex_Event_t
 pcoll_team_barrier(gex_TM_t tm, enum pcoll_api api)
 {
-	if (tm != psi.tm && (!tm->group->barrier_area ||
-	                     PSI_UNLIKELY(pcoll_barrier_is_for_messages(tm->size))))
+	if (is_by_messages(tm))
 		return barrier_by_messages(tm, api);
 	pcoll_pass(tm, api);
 	return pcoll_barrier_start(tm, api);

@@ -73,6 +73,15 @@ barrier(void)
 	gex_Coll_BarrierBlocking(tm, 0);
 }
 
+/* With PST_CHECK the job ends. */
+static void
+other_call(void)
+{
+	if (rank == size - 1)
+		pst_barrier(tm, 0);
+	pst_bcast(tm, 0, payload, payload, 24, 0);
+}
+
 static void
 named(void)
 {
@@ -393,6 +402,7 @@ static const struct {
 } ways[] = {
 	{ "barrier", barrier },
 	{ "collective", collective },
+	{ "other_call", other_call },
 	{ "named", named },
 	{ "barrier_calls", barrier_calls },
 	{ "barrier_by_pst", barrier_by_pst },
