@@ -234,7 +234,7 @@ side_check(const struct pcoll_call *call, struct side side, const void *addr,
 static void
 alignment_check(const struct pcoll_call *call, struct side dst, const char *name)
 {
-	const bool has_dst = side_is_used(call, dst) || call->single;
+	const bool has_dst = side_is_used(call, dst) || call->flags & PST_SINGLE;
 
 	pcoll_check_aligned(has_dst ? call->dst : NULL, call->src,
 	                    pcoll_type_bytes(pcoll_reduction_type(&call->reduction)), name);

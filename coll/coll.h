@@ -100,10 +100,9 @@ struct pcoll_call {
 	bool is_remainder;              /* it carries the long blocks of a call by cells ... */
 	uint32_t remainder_of;          /* ... which has that number */
 	struct pcoll_attempt *attempt;  /* of a device, at a call by cells (device.h); or NULL */
+	gex_Flags_t flags;              /* with PST_CHECK: the client's; else 0 */
 	bool in_all, out_all;           /* nothing moves before all called; done when all is
 	                                 * moved */
-	bool single;                    /* with PST_CHECK: src and dst have the same offsets in all
-	                                 * members' segments */
 	bool reproducible;              /* what is combined with what does not depend on where
 	                                 * members are */
 	union {                         /* what.api says which */

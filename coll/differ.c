@@ -2,6 +2,20 @@
 
 #include "runtime/process/process.h"
 
+/* Ends the job if one of the two alone has that bit. */
+static void __attribute__((cold))
+flag_check(const char *call, uint32_t number, const struct pcoll_signature *lower,
+           const struct pcoll_signature *higher, uint32_t bit, const char *flag)
+{
+	const bool lower_has = lower->form & bit, higher_has = higher->form & bit;
+
+	if (lower_has != higher_has)
+		psi_fatal("%s: call %u on its team, to which rank %u passes %s and rank %u does "
+		          "not; let all members pass the same flags",
+		          call, number, lower_has ? lower->rank : higher->rank, flag,
+		          lower_has ? higher->rank : lower->rank);
+}
+
 static void __attribute__((noreturn, cold))
 forms_differ(const char *call, uint32_t number, const struct pcoll_signature *lower,
              const struct pcoll_signature *higher)
@@ -13,18 +27,20 @@ forms_differ(const char *call, uint32_t number, const struct pcoll_signature *lo
 		psi_fatal("%s: call %u on its team, to which rank %u passes elements of %u bytes "
 		          "and rank %u elements of %u; let all members pass the same type",
 		          call, number, lower->rank, elem, higher->rank, other_elem);
-	if (lower->form == higher->form && lower->form & PCOLL_FORM_SINGLE)
+	flag_check(call, number, lower, higher, PCOLL_FORM_SINGLE, "PST_SINGLE");
+	flag_check(call, number, lower, higher, PCOLL_FORM_REPRODUCIBLE, "PST_REPRODUCIBLE");
+	if (lower->form != higher->form)
+		psi_fatal("%s: call %u on its team, in which rank %u and rank %u synchronise in "
+		          "different ways; let all members pass the same flags",
+		          call, number, lower->rank, higher->rank);
+	if (lower->form & PCOLL_FORM_SINGLE)
 		psi_fatal("%s: call %u on its team, in which rank %u and rank %u pass pointers at "
 		          "different offsets of their segments%s; with PST_SINGLE let all members "
 		          "pass the same",
 		          call, number, lower->rank, higher->rank,
 		          elem ? ", or different types or operators" : "");
-	if (lower->key != higher->key)
-		psi_fatal("%s: call %u on its team, in which rank %u and rank %u pass different "
-		          "types or operators; let all members pass the same",
-		          call, number, lower->rank, higher->rank);
-	psi_fatal("%s: call %u on its team, in which rank %u and rank %u synchronise in different "
-	          "ways; let all members pass the same flags",
+	psi_fatal("%s: call %u on its team, in which rank %u and rank %u pass different types or "
+	          "operators; let all members pass the same",
 	          call, number, lower->rank, higher->rank);
 }
 

@@ -6,11 +6,14 @@
 
 #include <stdint.h>
 
-/* What a reduction's elements are, and how the call synchronises: bits of a signature's form. */
-#define PCOLL_FORM_ELEM_BYTES 0x0fffffffu       /* the lower bits of an element's size */
-#define PCOLL_FORM_SINGLE     0x10000000u       /* the key is of offsets too */
-#define PCOLL_FORM_IN_ALL     0x20000000u
-#define PCOLL_FORM_OUT_ALL    0x40000000u
+/* What a reduction's elements are, and the flags of the call: bits of a signature's form. */
+#define PCOLL_FORM_ELEM_BYTES   0x03ffffffu     /* the lower bits of an element's size */
+#define PCOLL_FORM_SINGLE       0x04000000u     /* the key is of offsets too */
+#define PCOLL_FORM_REPRODUCIBLE 0x08000000u
+#define PCOLL_FORM_IN_ALL       0x10000000u
+#define PCOLL_FORM_OUT_ALL      0x20000000u
+#define PCOLL_FORM_IN_NONE      0x40000000u     /* with PST_CHECK, as the next */
+#define PCOLL_FORM_OUT_NONE     0x80000000u
 
 /* What members must agree on in the call with one number on their team, as one of them has it. */
 struct pcoll_signature {

@@ -98,20 +98,34 @@ offsets_key(const struct pcoll_call *call)
 	return (uint32_t)((src * 31 + dst) * 0x9e3779b97f4a7c15u >> 32);
 }
 
+/* Values have no addresses. */
+static bool
+call_is_single(const struct pcoll_call *call)
+{
+	return call->flags & PST_SINGLE && !pcoll_call_has_scalar(call);
+}
+
+static uint32_t
+call_form(const struct pcoll_call *call)
+{
+	return ((uint32_t)call->reduction.elem_bytes & PCOLL_FORM_ELEM_BYTES) |
+	       (call_is_single(call) ? PCOLL_FORM_SINGLE : 0) |
+	       (call->reproducible ? PCOLL_FORM_REPRODUCIBLE : 0) |
+	       (call->in_all ? PCOLL_FORM_IN_ALL : 0) |
+	       (call->out_all ? PCOLL_FORM_OUT_ALL : 0) |
+	       (call->flags & PST_IN_NOSYNC ? PCOLL_FORM_IN_NONE : 0) |
+	       (call->flags & PST_OUT_NOSYNC ? PCOLL_FORM_OUT_NONE : 0);
+}
+
 static struct pcoll_signature
 call_signature(const struct pcoll_call *call)
 {
-	const struct pcoll_reduction *reduction = &call->reduction;
-	const bool single = call->single && !pcoll_call_has_scalar(call);
 
 	return (struct pcoll_signature){
 		.rank = call->tm->rank, .what = call->what, .root = call->root,
 		.len_bytes = pcoll_call_has_lists(call) ? 0 : call->len_bytes,
-		.key = reduction->key ^ (single ? offsets_key(call) : 0),
-		.form = ((uint32_t)reduction->elem_bytes & PCOLL_FORM_ELEM_BYTES) |
-		        (call->in_all ? PCOLL_FORM_IN_ALL : 0) |
-		        (call->out_all ? PCOLL_FORM_OUT_ALL : 0) |
-		        (single ? PCOLL_FORM_SINGLE : 0),
+		.key = call->reduction.key ^ (call_is_single(call) ? offsets_key(call) : 0),
+		.form = call_form(call),
 	};
 }
 

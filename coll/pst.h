@@ -40,7 +40,7 @@ pcoll_pst_begin(struct pcoll_call *call_out, gex_TM_t tm, struct pcoll_what what
 	*call_out = (struct pcoll_call){
 		.what = what, .tm = tm, .in_all = flags & PST_IN_ALLSYNC,
 		.out_all = flags & PST_OUT_ALLSYNC, .reproducible = flags & PST_REPRODUCIBLE,
-		.single = psi.checks && flags & PST_SINGLE,
+		.flags = psi.checks ? flags : 0,
 	};
 }
 

@@ -184,6 +184,32 @@ other_way(void)
 	pst_exchange(pt.tm, to, from, 4096, pt.rank ? PST_IN_ALLSYNC : 0);
 }
 
+/* Run by both: rank 1 passes a flag that rank 0 does not. */
+static void
+reduce_with_flag(gex_Flags_t flag)
+{
+	pt_start(NULL, NULL, NULL, 0, 4096);
+	pst_allreduce(pt.tm, pt.base, pt.base + 64, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL,
+	              pt.rank ? flag : 0);
+}
+
+static void other_end(void) { reduce_with_flag(PST_OUT_NOSYNC); }
+static void other_begin(void) { reduce_with_flag(PST_IN_NOSYNC); }
+static void other_grouping(void) { reduce_with_flag(PST_REPRODUCIBLE); }
+static void other_addresses(void) { reduce_with_flag(PST_SINGLE); }
+
+/* Run by both. */
+static void
+other_plan(void)
+{
+	pst_plan_t plan;
+
+	pt_start(NULL, NULL, NULL, 0, 1);
+	PT_OK(pst_allreduce_plan(pt.tm, words, words + 4, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL,
+	                         &plan, pt.rank ? PST_REPRODUCIBLE : 0));
+	gex_Event_Wait(pst_plan_start(plan));
+}
+
 /* Run by both: rank 0 sends more than rank 1 expects. */
 static void
 other_counts(void)
@@ -363,6 +389,31 @@ static const struct pt_misuse cases[] = {
 	  "an exchange that one member alone begins with all others",
 	  "pst_exchange: call * on its team, in which rank 0 and rank 1 synchronise in different "
 	  "ways; let all members pass the same flags",
+	  1 },
+	{ "other_begin", PT_CHECKED, 2, other_begin,
+	  "a reduction that one member alone begins with `PST_IN_NOSYNC`",
+	  "pst_allreduce: call * on its team, in which rank 0 and rank 1 synchronise in different "
+	  "ways; let all members pass the same flags",
+	  1 },
+	{ "other_end", PT_CHECKED, 2, other_end,
+	  "a reduction that one member alone ends with `PST_OUT_NOSYNC`",
+	  "pst_allreduce: call * on its team, in which rank 0 and rank 1 synchronise in different "
+	  "ways; let all members pass the same flags",
+	  1 },
+	{ "other_grouping", PT_CHECKED, 2, other_grouping,
+	  "a reduction to which one member alone passes `PST_REPRODUCIBLE`",
+	  "pst_allreduce: call * on its team, to which rank 1 passes PST_REPRODUCIBLE and rank 0 "
+	  "does not; let all members pass the same flags",
+	  1 },
+	{ "other_addresses", PT_CHECKED, 2, other_addresses,
+	  "a reduction to which one member alone passes `PST_SINGLE`",
+	  "pst_allreduce: call * on its team, to which rank 1 passes PST_SINGLE and rank 0 does "
+	  "not; let all members pass the same flags",
+	  1 },
+	{ "other_plan", PT_CHECKED, 2, other_plan,
+	  "a plan to which one member alone passes `PST_REPRODUCIBLE`",
+	  "pst_allreduce: call * on its team, to which rank 1 passes PST_REPRODUCIBLE and rank 0 "
+	  "does not; let all members pass the same flags",
 	  1 },
 	{ "other_counts", PT_CHECKED, 2, other_counts, "counts that differ between two members",
 	  "pst_scatterv: call * on its team, in which rank 0 sends 16 bytes to rank 1, which "
