@@ -127,7 +127,7 @@ pcoll_call_has_lists(const struct pcoll_call *call)
 static inline bool
 pcoll_call_has_scalar(const struct pcoll_call *call)
 {
-	return call->what.api == PCOLL_PST_VALUE || call->what.api == PCOLL_PST_BARRIER;
+	return call->what.api >= PCOLL_PST_VALUE;
 }
 
 /* The first copies a call into its record, which must not move afterwards, and points src and dst

@@ -221,6 +221,20 @@ psi_coll_exscan_value(gex_TM_t tm, gex_DT_t dt, const void *value, gex_OP_t op,
 	return pcoll_start(&call);
 }
 
+bool
+pcoll_plan_all_have(gex_TM_t tm, bool has)
+{
+	const uint32_t own = has;
+	uint32_t least;
+	struct pcoll_call call;
+
+	value_call(&call, tm, PCOLL_REDUCE_TO_ALL, GEX_DT_U32, &own, &least, 0);
+	call.what.api = PCOLL_PST_PLAN;
+	value_reduce(&call, GEX_DT_U32, GEX_OP_MIN);
+	gex_Event_Wait(pcoll_start(&call));
+	return least != 0;
+}
+
 /* -- barriers with values ---------------------------------------------------------------------- */
 
 /* What a member brings: its names as a word, and its rank. */

@@ -140,6 +140,7 @@ const char *const pcoll_call_names[PCOLL_OPERATIONS][PCOLL_APIS] = {
 		[PCOLL_GEX] = "gex_Coll_ReduceToAllNB", [PCOLL_PST] = "pst_allreduce",
 		[PCOLL_PST_VALUE] = "pst_allreduce_value",
 		[PCOLL_PST_BARRIER] = "pst_barrier_value",
+		[PCOLL_PST_PLAN] = "pst_*_plan",
 	},
 	[PCOLL_SCATTER] = {
 		[PCOLL_LEGACY] = "gasnet_coll_scatter", [PCOLL_PST] = "pst_scatter",

@@ -57,13 +57,6 @@ plan_close(pst_plan_t plan)
 	free(plan);
 }
 
-/* Returns true on all members if `has' is true on all. */
-static bool
-plan_all_have(gex_TM_t tm, bool has)
-{
-	return pst_allreduce_value_U32(tm, has, GEX_OP_MIN, 0) != 0;
-}
-
 int
 pcoll_plan_make(const struct pcoll_call *call, pst_plan_t *plan_out, gex_Flags_t flags)
 {
@@ -80,7 +73,7 @@ pcoll_plan_make(const struct pcoll_call *call, pst_plan_t *plan_out, gex_Flags_t
 		plan->may_rebind = flags & PST_PLAN_REBIND;
 		has = plan_copy_lists(plan);
 	}
-	if (!plan_all_have(tm, has)) {
+	if (!pcoll_plan_all_have(tm, has)) {
 		plan_close(plan);
 		return GASNET_ERR_RESOURCE;
 	}

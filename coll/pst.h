@@ -50,6 +50,8 @@ gex_Event_t pcoll_pst_start(const struct pcoll_call *call);
 /* Makes a plan of the call; returns what pst_X_plan returns.  Of flags only PST_PLAN_REBIND is
  * read. */
 int pcoll_plan_make(const struct pcoll_call *call, pst_plan_t *plan_out, gex_Flags_t flags);
+/* A call of all members, which make a plan.  Returns true on all if `has' is true on all. */
+bool pcoll_plan_all_have(gex_TM_t tm, bool has);
 
 /*
  * Defines pst_X_nb and pst_X_plan from a function X_call, which checks the arguments and writes

@@ -210,6 +210,21 @@ other_plan(void)
 	gex_Event_Wait(pst_plan_start(plan));
 }
 
+/* Run by both: rank 0 makes a plan where rank 1 has begun a broadcast. */
+static void
+plan_of_one(void)
+{
+	pst_plan_t plan;
+
+	pt_start(NULL, NULL, NULL, 0, 1);
+	if (pt.rank == 1)
+		(void)pst_bcast_nb(pt.tm, 1, words, words, 8, 0);
+	gasnet_barrier(0, GASNET_BARRIERFLAG_ANONYMOUS);
+	gasnet_AMPoll();
+	if (pt.rank == 0)
+		PT_OK(pst_bcast_plan(pt.tm, 1, words, words, 8, &plan, 0));
+}
+
 /* Run by both: rank 0 sends more than rank 1 expects. */
 static void
 other_counts(void)
@@ -414,6 +429,11 @@ static const struct pt_misuse cases[] = {
 	  "a plan to which one member alone passes `PST_REPRODUCIBLE`",
 	  "pst_allreduce: call * on its team, to which rank 1 passes PST_REPRODUCIBLE and rank 0 "
 	  "does not; let all members pass the same flags",
+	  1 },
+	{ "plan_of_one", PT_CHECKED, 2, plan_of_one,
+	  "a plan where another member has begun a broadcast",
+	  "pst_*_plan: call * on its team, which is pst_bcast at its rank 1; let all members make "
+	  "the same calls in the same order",
 	  1 },
 	{ "other_counts", PT_CHECKED, 2, other_counts, "counts that differ between two members",
 	  "pst_scatterv: call * on its team, in which rank 0 sends 16 bytes to rank 1, which "
