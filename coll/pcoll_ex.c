@@ -17,7 +17,8 @@ barrier_by_messages(gex_TM_t tm, enum pcoll_api api)
 	return tm->size == 1 ? GEX_EVENT_INVALID : pcoll_start(&call);
 }
 
-/* The job's barrier is passed by messages as such (pcoll_barrier.h), but for checks. */
+/* The job's barrier has phases of its own, by messages too (pcoll_barrier.h); with PST_CHECK it is
+ * a call like others there. */
 static inline bool
 is_by_messages(gex_TM_t tm)
 {
