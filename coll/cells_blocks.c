@@ -187,8 +187,7 @@ block_take(const struct cells_op *op, struct block wanted, const unsigned char *
 void
 pcoll_cells_block_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from)
 {
-	const struct psi_cell_line *line =
-		&cells->peers[from].cells->line[cells->taken % PSI_CELLS];
+	const struct psi_cell_line *line = cells_line_read(cells, from);
 	const uint64_t all_bytes = line->listed.all_bytes;
 	const bool fits = !(all_bytes & BY_MESSAGES);
 	const struct block wanted = block_wanted(op, from);

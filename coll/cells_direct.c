@@ -147,7 +147,7 @@ pcoll_cells_read_direct(struct pcoll_cells *cells, struct cells_op *op, gex_Rank
 {
 	const uint64_t phase = cells->taken - op->first, mark = cells->taken + 1;
 	struct peer *peer = &cells->peers[from];
-	const struct psi_cell_line *line = &peer->cells->line[cells->taken % PSI_CELLS];
+	const struct psi_cell_line *line = cells_line_read(cells, from);
 	_Atomic uint64_t *refused = &cells->peers[cells->rank].cells->refused;
 	const unsigned char *room;
 	struct cells_piece piece;

@@ -72,16 +72,13 @@ room_fill(struct pcoll_cells *cells, const struct cells_op *op, struct cells_pie
           struct psi_cell_line *line)
 {
 	unsigned char *room = pcoll_cells_room(cells, cells->rank, cells->filled);
-	uint64_t start;
+	const uint64_t start = op->pace ? gasnett_ticks_now() : 0;
 
-	if (!op->pace) {
-		pieces_fill(cells, op, piece, room);
-		return;
-	}
-	start = gasnett_ticks_now();
 	pieces_fill(cells, op, piece, room);
-	line->room.filled_ticks = gasnett_ticks_now() - start;
-	line->room.gap_ticks = op->gap_ticks;
+	if (op->pace) {
+		line->room.filled_ticks = gasnett_ticks_now() - start;
+		line->room.gap_ticks = op->gap_ticks;
+	}
 }
 
 /* Into its lines what fits there. */

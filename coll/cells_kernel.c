@@ -202,8 +202,7 @@ void
 pcoll_cells_pace_read(struct pcoll_cells *cells, struct cells_op *op, size_t len_bytes,
                       bool is_direct, uint64_t start)
 {
-	const struct psi_cell_line *line =
-		&cells->peers[1 - cells->rank].cells->line[cells->taken % PSI_CELLS];
+	const struct psi_cell_line *line = cells_line_read(cells, 1 - cells->rank);
 	const uint64_t now = gasnett_ticks_now();
 	struct pcoll_pace *pace = op->pace;
 

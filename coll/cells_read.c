@@ -66,19 +66,12 @@ head_taken(uint64_t head, uint64_t own)
 	return least + (((uint32_t)head - least) & CELLS_HEAD_TAKEN_MASK);
 }
 
-/* A member's line of the phase that is read. */
-static inline const struct psi_cell_line *
-line_of(const struct pcoll_cells *cells, gex_Rank_t from)
-{
-	return &cells->peers[from].cells->line[cells->taken % PSI_CELLS];
-}
-
 /* The head of a member's cell of the phase that is read; 0: it is not filled yet. */
 static inline uint64_t
 cell_head(struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from)
 {
 	struct peer *peer = &cells->peers[from];
-	const struct psi_cell_line *line = line_of(cells, from);
+	const struct psi_cell_line *line = cells_line_read(cells, from);
 	const uint64_t head = atomic_load_explicit(&line->head,
 	                                           memory_order_acquire); /* V2: acquire, from V1;
 	                                           * V4: from V3, in cell_publish */
@@ -104,7 +97,7 @@ cell_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from,
 		piece_take(op, from, piece, src_block(op, from) + piece.at);
 		return;
 	}
-	cell = bytes <= line_most(op->kind) ? line_contents(line_of(cells, from), bytes)
+	cell = bytes <= line_most(op->kind) ? line_contents(cells_line_read(cells, from), bytes)
 	                                    : pcoll_cells_room(cells, from, cells->taken);
 	piece_take(op, from, piece, piece_in_cell(cells, op, from, piece, cell));
 }
@@ -113,7 +106,7 @@ cell_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from,
 static bool
 cell_is_for_own(const struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from)
 {
-	return !op->kind->names_reader || line_of(cells, from)->named.reader == cells->rank;
+	return !op->kind->names_reader || cells_line_read(cells, from)->named.reader == cells->rank;
 }
 
 /* False: some cell is not filled yet, or what goes by messages is not over. */
@@ -194,7 +187,7 @@ plain_read(struct pcoll_cells *cells, struct cells_op *op)
 
 	for (; op->reads < reads.count; op->reads++) {
 		const gex_Rank_t from = reads_rank(&reads, cells->size, op->reads);
-		const unsigned char *cell = line_contents(line_of(cells, from), bytes);
+		const unsigned char *cell = line_contents(cells_line_read(cells, from), bytes);
 
 		if (!cell_head(cells, op, from))
 			return false;

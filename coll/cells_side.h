@@ -150,6 +150,13 @@ struct pcoll_cells {
 	struct pcoll_cells *next;       /* in it, or among the free ones */
 };
 
+/* A member's line of the phase that is read. */
+static inline const struct psi_cell_line *
+cells_line_read(const struct pcoll_cells *cells, gex_Rank_t from)
+{
+	return &cells->peers[from].cells->line[cells->taken % PSI_CELLS];
+}
+
 static inline void
 cells_lock(struct pcoll_cells *cells)
 {

@@ -1,6 +1,7 @@
 /* The lists of algorithms: kinds of cells, and those that build schedules. */
 #include "coll/cells_list.h"
 #include "coll/device.h"
+#include "coll/schedule_cache.h"
 #include "coll/schedule_list.h"
 #include "coll/select.h"
 #include "coll/tuning.h"
@@ -99,11 +100,11 @@ pcoll_device_serves_call(const struct pcoll_call *call)
 static __attribute__((noinline, cold)) bool
 call_is_for_messages(const struct pcoll_call *call)
 {
-	return pcoll_select_is_for_messages(&(struct pcoll_shape){
-		.operation = call->what.operation, .size = call->tm->size, .hosts = 1,
-		.mode = "smp", .len_bytes = call->len_bytes,
-		.elem_bytes = call->reduction.elem_bytes ? call->reduction.elem_bytes : 1,
-		.listed = pcoll_call_has_lists(call), .ordered = call->reduction.ordered });
+	struct pcoll_shape shape = pcoll_shape_of_call(call);
+
+	shape.hosts = 1;
+	shape.mode = "smp";
+	return pcoll_select_is_for_messages(&shape);
 }
 
 const struct pcoll_cells_kind *

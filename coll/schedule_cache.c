@@ -93,10 +93,8 @@ call_is_in_place(const struct pcoll_call *call, const struct pcoll_shape *shape)
 	}
 }
 
-/* Without what is found only when a schedule is made: the hosts, and for a call with lists these
- * and in_place. */
-static struct pcoll_shape
-shape_of_call(const struct pcoll_call *call)
+struct pcoll_shape
+pcoll_shape_of_call(const struct pcoll_call *call)
 {
 	struct pcoll_shape shape = {
 		.operation = call->what.operation, .size = call->tm->size, .rank = call->tm->rank,
@@ -329,7 +327,7 @@ cache_cut(gex_TM_t tm)
 struct pcoll_cached *
 pcoll_schedule_hold(const struct pcoll_call *call)
 {
-	const struct pcoll_shape shape = shape_of_call(call);
+	const struct pcoll_shape shape = pcoll_shape_of_call(call);
 	const bool in_all = call_needs_all_in(call);
 	struct pcoll_cached *cached, *cut;
 

@@ -18,6 +18,9 @@ struct pcoll_cached {
 	uint32_t users;                 /* operations; under the lock */
 };
 
+/* Without what is found only when a schedule is made: the hosts, and for a call with lists these
+ * and in_place. */
+struct pcoll_shape pcoll_shape_of_call(const struct pcoll_call *call);
 /* The schedule of this member for its next call on the team, or for a phase of a barrier.  Ends the
  * job where memory is missing. */
 struct pcoll_cached *pcoll_schedule_hold(const struct pcoll_call *call);
