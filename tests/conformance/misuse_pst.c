@@ -142,15 +142,24 @@ no_type(void)
 	pst_scan(pt.tm, words, words + 4, GEX_DT_U64 | PST_DT_I8, 8, 1, GEX_OP_ADD, NULL, NULL, 0);
 }
 
-/* Run by both: a plan that has a run under way, for which rank 1 does not come. */
-static void
-plan_runs(void)
+/* Run by both: starts the job and makes a plan of a reduction; rank 1 passes the flags. */
+static pst_plan_t
+started_with_plan(gex_Flags_t flags)
 {
 	pst_plan_t plan;
 
 	pt_start(NULL, NULL, NULL, 0, 1);
 	PT_OK(pst_allreduce_plan(pt.tm, words, words + 4, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL,
-	                         &plan, 0));
+	                         &plan, pt.rank ? flags : 0));
+	return plan;
+}
+
+/* Run by both: a plan that has a run under way, for which rank 1 does not come. */
+static void
+plan_runs(void)
+{
+	const pst_plan_t plan = started_with_plan(0);
+
 	if (pt.rank == 0) {
 		(void)pst_plan_start(plan);
 		pst_plan_free(plan, 0);
@@ -162,11 +171,8 @@ plan_runs(void)
 static void
 plan_starts_twice(void)
 {
-	pst_plan_t plan;
+	const pst_plan_t plan = started_with_plan(0);
 
-	pt_start(NULL, NULL, NULL, 0, 1);
-	PT_OK(pst_allreduce_plan(pt.tm, words, words + 4, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL,
-	                         &plan, 0));
 	if (pt.rank == 0) {
 		(void)pst_plan_start(plan);
 		(void)pst_plan_start(plan);
@@ -202,12 +208,7 @@ static void other_addresses(void) { reduce_with_flag(PST_SINGLE); }
 static void
 other_plan(void)
 {
-	pst_plan_t plan;
-
-	pt_start(NULL, NULL, NULL, 0, 1);
-	PT_OK(pst_allreduce_plan(pt.tm, words, words + 4, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL,
-	                         &plan, pt.rank ? PST_REPRODUCIBLE : 0));
-	gex_Event_Wait(pst_plan_start(plan));
+	gex_Event_Wait(pst_plan_start(started_with_plan(PST_REPRODUCIBLE)));
 }
 
 /* Run by both: rank 0 makes a plan where rank 1 has begun a broadcast. */
