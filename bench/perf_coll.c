@@ -119,7 +119,7 @@ const struct perf_module perf_coll_module = {
 	.follow = collectives_run,
 };
 
-/* In rank 0. */
+/* What rank 0 was asked for; the other ranks obey its orders. */
 static enum perf_sync in_wanted, out_wanted;
 
 static double

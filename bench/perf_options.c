@@ -82,7 +82,7 @@ parse_secs(struct perf_options *options, const char *text)
 		options_note_error(options, "seconds must be from 0.001 to 3600:", text);
 }
 
-/* Of a word of that length; PERF_SYNC_DEFAULT: it is none. */
+/* The mode that a word of that length names; PERF_SYNC_DEFAULT if it names none. */
 static enum perf_sync
 sync_of(const char *word, size_t len)
 {

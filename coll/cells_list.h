@@ -16,7 +16,7 @@ extern const struct pcoll_cells_kind pcoll_cells_reduce_to_one;
 extern const struct pcoll_cells_kind pcoll_cells_scan;
 extern const struct pcoll_cells_kind pcoll_cells_scatter;
 
-/* By operation; NULL: it has none. */
+/* The kind of each operation; NULL if that never goes by cells. */
 extern const struct pcoll_cells_kind *const pcoll_cells_kinds[PCOLL_OPERATIONS];
 
 /* Of the reduction to all (algorithms/cells_reduce_split.c). */

@@ -50,7 +50,7 @@ static const struct psi_setting rows[] = {
 	RENAMED("REDUCE_TO_ONE", "REDUCE"),
 };
 
-/* Of the last rows. */
+/* The operations that the rows of RENAMED are for. */
 static const enum pcoll_operation renamed[] = {
 	PCOLL_BROADCAST, PCOLL_REDUCE_TO_ALL, PCOLL_REDUCE_TO_ONE,
 };

@@ -153,7 +153,7 @@ struct events {
 	const char *call;
 };
 
-/* Of the first event from number `from' on that is not over. */
+/* Describes the first event that is not over.  Those before number `from' are. */
 static void
 events_describe(const void *object, uint64_t from, char text_out[PSI_WHERE_BYTES])
 {

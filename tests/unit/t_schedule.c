@@ -182,7 +182,7 @@ check_one(const struct pcoll_builder *builder, uint32_t size, uint32_t root,
 	pcoll_layout_free(layout);
 }
 
-/* Of each root, a third of the ways and one placement; of those that follow, the others. */
+/* Each root has a third of the ways and one placement.  The roots behind it have the others. */
 static void
 check_roots(const struct pcoll_builder *builder, uint32_t size)
 {
