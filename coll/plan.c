@@ -1,7 +1,7 @@
 /*
  * Plans.  A plan has a team of its own, with the members of the client's in the same ranks: so its
  * runs are ordered among themselves alone, and go by cells where the team gets some.  That team
- * keeps the schedule; one of a call with lists is made for each run that needs messages.
+ * keeps the schedule.
  */
 #include "coll/pst.h"
 

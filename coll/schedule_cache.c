@@ -93,6 +93,12 @@ call_is_in_place(const struct pcoll_call *call, const struct pcoll_shape *shape)
 	}
 }
 
+static bool
+call_with_lists_is_in_place(const struct pcoll_call *call, const struct pcoll_shape *shape)
+{
+	return shape->operation != PCOLL_EXCHANGE && call_is_in_place(call, shape);
+}
+
 struct pcoll_shape
 pcoll_shape_of_call(const struct pcoll_call *call)
 {
@@ -115,9 +121,36 @@ shapes_are_alike(const struct pcoll_shape *one, const struct pcoll_shape *other)
 {
 	return one->operation == other->operation && one->len_bytes == other->len_bytes &&
 	       one->root == other->root && one->target == other->target &&
-	       one->elem_bytes == other->elem_bytes && one->in_place == other->in_place &&
+	       one->elem_bytes == other->elem_bytes && one->listed == other->listed &&
+	       (one->listed || one->in_place == other->in_place) &&
 	       one->ordered == other->ordered && one->reproducible == other->reproducible &&
 	       one->device_only == other->device_only;
+}
+
+/* Was the list made of these counts? */
+static bool
+list_is_of(const struct pcoll_list *list, const struct pcoll_counts *counts, uint32_t size)
+{
+	size_t packed = 0;
+
+	if (!list->bytes || !counts->counts)
+		return !list->bytes && !counts->counts;
+	for (uint32_t rank = 0; rank < size; rank++) {
+		if (list->bytes[rank] != counts->counts[rank] * counts->unit_bytes ||
+		    list->at[rank] != (counts->displs ? counts->displs[rank] : packed))
+			return false;
+		packed += list->bytes[rank];
+	}
+	return true;
+}
+
+/* shape: a schedule's, of a call with lists. */
+static bool
+lists_are_of(const struct pcoll_shape *shape, const struct pcoll_call *call)
+{
+	return list_is_of(&shape->src_list, &call->src_counts, shape->size) &&
+	       list_is_of(&shape->dst_list, &call->dst_counts, shape->size) &&
+	       call_with_lists_is_in_place(call, shape) == shape->in_place;
 }
 
 /* -- making one -------------------------------------------------------------------------------- */
@@ -246,7 +279,7 @@ cached_make_lists(struct pcoll_cached *cached, const struct pcoll_call *call)
 		return false;
 	rest = list_fill(&call->src_counts, shape->size, cached->lists, &shape->src_list);
 	list_fill(&call->dst_counts, shape->size, rest, &shape->dst_list);
-	shape->in_place = shape->operation != PCOLL_EXCHANGE && call_is_in_place(call, shape);
+	shape->in_place = call_with_lists_is_in_place(call, shape);
 	return true;
 }
 
@@ -296,7 +329,8 @@ cache_find(const struct pcoll_call *call, const struct pcoll_shape *shape, bool 
 
 	while ((cached = *at) && (cached->in_all != in_all ||
 	                          cached->out_all != call_needs_all_out(call) ||
-	                          !shapes_are_alike(&cached->shape, shape)))
+	                          !shapes_are_alike(&cached->shape, shape) ||
+	                          (shape->listed && !lists_are_of(&cached->shape, call))))
 		at = &cached->next;
 	if (!cached)
 		return NULL;
@@ -332,8 +366,6 @@ pcoll_schedule_hold(const struct pcoll_call *call)
 	struct pcoll_cached *cached, *cut;
 
 	call_count_ahead(call, in_all);
-	if (shape.listed)
-		return cached_make(call, &shape, in_all);
 	psi_spinlock_lock(&lock);
 	cached = cache_find(call, &shape, in_all);
 	psi_spinlock_unlock(&lock);
@@ -351,10 +383,6 @@ pcoll_schedule_hold(const struct pcoll_call *call)
 void
 pcoll_schedule_release(struct pcoll_cached *cached)
 {
-	if (cached->lists) {
-		cached_free(cached);
-		return;
-	}
 	psi_spinlock_lock(&lock);
 	cached->users--;
 	psi_spinlock_unlock(&lock);

@@ -14,7 +14,7 @@ struct pcoll_cached {
 	struct pcoll_schedule schedule;
 	bool has_device;                /* some member's has a device step */
 	uint32_t device_steps[PCOLL_LINES];     /* of this one */
-	size_t *lists;                  /* of lengths and offsets; such schedules are not kept */
+	size_t *lists;                  /* of lengths and offsets, which shape has */
 	uint32_t users;                 /* operations; under the lock */
 };
 

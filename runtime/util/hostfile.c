@@ -7,26 +7,36 @@
 #include <string.h>
 #include <unistd.h>
 
-static FILE *
-hostfile_open_below(const char *root, const char *path)
-{
-	char whole[2 * PSI_HOSTFILE_PATH];
-	int len = snprintf(whole, sizeof whole, "%s%s", root, path);
+enum { WHOLE_PATH = 2 * PSI_HOSTFILE_PATH };
 
-	return len > 0 && (size_t)len < sizeof whole ? fopen(whole, "re") : NULL;
+static bool
+path_make(const char *root, const char *path, char whole_out[WHOLE_PATH])
+{
+	int len = snprintf(whole_out, WHOLE_PATH, "%s%s", root, path);
+
+	return len > 0 && len < WHOLE_PATH;
 }
 
+/* Allocates nothing: waits read their own virtual time. */
 bool
 psi_hostfile_read(const char *root, const char *path, char *text, size_t size)
 {
-	FILE *file = hostfile_open_below(root, path);
-	size_t len;
+	char whole[WHOLE_PATH];
+	int file = path_make(root, path, whole) ? open(whole, O_RDONLY | O_CLOEXEC) : -1;
+	size_t len = 0;
+	ssize_t got = 1;
 
-	if (!file)
+	if (file < 0)
 		return false;
-	len = fread(text, 1, size - 1, file);
+	while (len < size - 1 && got) {
+		got = read(file, text + len, size - 1 - len);
+		if (got > 0)
+			len += (size_t)got;
+		else if (got < 0 && errno != EINTR)
+			got = 0;
+	}
 	text[len] = '\0';
-	fclose(file);
+	close(file);
 	return true;
 }
 
@@ -34,7 +44,8 @@ bool
 psi_hostfile_lines(const char *root, const char *path, bool (*line)(char *text, void *context),
 		   void *context)
 {
-	FILE *file = hostfile_open_below(root, path);
+	char whole[WHOLE_PATH];
+	FILE *file = path_make(root, path, whole) ? fopen(whole, "re") : NULL;
 	char *text = NULL;
 	size_t size = 0;
 	bool found = false;

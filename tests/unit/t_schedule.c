@@ -2,7 +2,8 @@
  * Each algorithm that is a schedule, carried out on symbols for many sizes, roots, lengths and
  * parameters; and schedules with a mistake, which the check must notice.
  *
- * Teams have up to 5 members at level quick, 64 at level full and 300 at level long.
+ * Teams have up to 5 members at level quick, 64 at level full and 300 at level long.  Sizes are dealt
+ * out to as many processes as there are CPUs.
  */
 #include "coll/device.h"
 #include "coll/schedule_list.h"
@@ -15,11 +16,23 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { SLOTS = 32, SMALLEST = 5, SMALL = 7, MIDDLE = 64, LARGE = 300 };
 
-/* From so many members on only some roots, since all would take hours. */
-enum { ROOTS_ALL = 128, ROOTS_OF_LARGE = 5 };
+/* Of the ways that an algorithm takes, each root has one of so many; with more members than
+ * WAYS_MANY, fewer. */
+enum { WAYS_APART = 3, WAYS_MANY = 128, WAYS_FAR_APART = 9 };
+
+/* This process has the sizes whose remainder is its share. */
+static uint32_t share, shares = 1;
+
+static bool
+size_is_ours(uint32_t size)
+{
+	return size % shares == share;
+}
 
 static bool
 level_is(const char *level)
@@ -150,7 +163,8 @@ check_small(const struct pcoll_builder *builder, uint32_t most)
 	struct pcoll_shape shape = { .operation = builder->operation };
 
 	for (shape.size = 1; shape.size <= most; shape.size++)
-		for (shape.root = 0; shape.root < (has_root(builder) ? shape.size : 1);
+		for (shape.root = 0; size_is_ours(shape.size) &&
+		                     shape.root < (has_root(builder) ? shape.size : 1);
 		     shape.root++)
 			for (shape.radix = 2; shape.radix <= (builder->has_radix ? 5 : 2);
 			     shape.radix++)
@@ -182,15 +196,15 @@ check_one(const struct pcoll_builder *builder, uint32_t size, uint32_t root,
 	pcoll_layout_free(layout);
 }
 
-/* Each root has a third of the ways and one placement.  The roots behind it have the others. */
+/* Each root has some of the ways and one placement.  The roots behind it have the others. */
 static void
 check_roots(const struct pcoll_builder *builder, uint32_t size)
 {
-	const uint32_t step = size <= ROOTS_ALL ? 1 : size / ROOTS_OF_LARGE;
+	const unsigned apart = size <= WAYS_MANY ? WAYS_APART : WAYS_FAR_APART;
 	unsigned turn = size;
 
-	for (uint32_t root = 0; root < size; root += step, turn++)
-		check_one(builder, size, root, turn % PLACEMENTS, turn % 3, 3);
+	for (uint32_t root = 0; root < size; root++, turn++)
+		check_one(builder, size, root, turn % PLACEMENTS, turn % apart, apart);
 }
 
 /* Where there is no root, all ways and placements. */
@@ -209,7 +223,9 @@ check_larger(const struct pcoll_builder *builder)
 	const uint32_t most = level_is("long") ? LARGE : MIDDLE;
 
 	for (uint32_t size = SMALL + 1; size <= most; size++)
-		if (has_root(builder))
+		if (!size_is_ours(size))
+			continue;
+		else if (has_root(builder))
 			check_roots(builder, size);
 		else
 			check_placements(builder, size);
@@ -226,7 +242,8 @@ check_builder(const struct pcoll_builder *builder)
 }
 
 /* Those that have device steps, with each kind of these. */
-START_TEST(algorithms_do_what_their_task_is)
+static void
+check_builders(void)
 {
 	static const unsigned scopes[] = {
 		PCOLL_SCOPE_LEADERS, PCOLL_SCOPE_HOST, PCOLL_SCOPE_LEADERS | PCOLL_SCOPE_HOST,
@@ -239,6 +256,22 @@ START_TEST(algorithms_do_what_their_task_is)
 			if (!kind || pcoll_builders[i]->has_device)
 				check_builder(pcoll_builders[i]);
 		}
+}
+
+START_TEST(algorithms_do_what_their_task_is)
+{
+	shares = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+	for (share = 0; share < shares; share++)
+		if (!check_fork()) {
+			check_builders();
+			_exit(EXIT_SUCCESS);
+		}
+	for (uint32_t i = 0; i < shares; i++) {
+		int status;
+
+		ck_assert_int_gt(wait(&status), 0);
+		ck_assert_int_eq(status, 0);
+	}
 }
 END_TEST
 
