@@ -22,7 +22,7 @@ pcoll_operation_has_root(enum pcoll_operation operation)
 
 /* The interface that the client called: gex_Coll_, gasnet_coll_, or one of the forms of pst_. */
 enum pcoll_api {
-	PCOLL_GEX, PCOLL_LEGACY, PCOLL_PST, PCOLL_PST_LISTS,
+	PCOLL_GEX, PCOLL_LEGACY, PCOLL_PST, PCOLL_PST_LISTS, PCOLL_UPC,
 	/* Those from here on take values.  The last makes a plan. */
 	PCOLL_PST_VALUE, PCOLL_PST_BARRIER, PCOLL_PST_PLAN,
 	PCOLL_APIS

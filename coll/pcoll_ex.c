@@ -57,12 +57,12 @@ gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, s
 	pcoll_check_team(tm, name);
 	psi_check_flags(flags, 0, name);
 	pcoll_check_root(tm, root, name);
-	if (nbytes == 0)
+	if (nbytes == 0 && PSI_LIKELY(!psi.checks))
 		return GEX_EVENT_INVALID;
 	pcoll_check_memory(&call, name);
 	if (tm->size > 1)
 		return pcoll_start(&call);
-	if (dst != src)
+	if (dst != src && nbytes)
 		psi_copy(dst, src, nbytes);
 	return GEX_EVENT_INVALID;
 }

@@ -4,6 +4,7 @@
  */
 #include "coll/coll.h"
 #include "coll/differ.h"
+#include "coll/schedule_cache.h"
 
 #include "runtime/util/copy.h"
 
@@ -105,10 +106,30 @@ call_is_single(const struct pcoll_call *call)
 	return call->flags & PST_SINGLE && !pcoll_call_has_scalar(call);
 }
 
+/* With checks: is it in place, where all members must be if one is?  With lists nobody asks: who
+ * has an empty block is in no place. */
+static bool
+call_is_placed(const struct pcoll_call *call)
+{
+	switch (call->what.operation) {
+	case PCOLL_REDUCE_TO_ALL:
+	case PCOLL_GATHER_ALL:
+	case PCOLL_EXCHANGE:
+	case PCOLL_REDUCE_SCATTER:
+	case PCOLL_SCAN:
+	case PCOLL_EXSCAN:
+		return psi.checks && call->what.api != PCOLL_LEGACY && call->len_bytes &&
+		       !pcoll_call_has_lists(call) && !pcoll_call_has_scalar(call) &&
+		       pcoll_shape_of_call(call).in_place;
+	default: return false;
+	}
+}
+
 static uint32_t
 call_form(const struct pcoll_call *call)
 {
 	return ((uint32_t)call->reduction.elem_bytes & PCOLL_FORM_ELEM_BYTES) |
+	       (call_is_placed(call) ? PCOLL_FORM_IN_PLACE : 0) |
 	       (call_is_single(call) ? PCOLL_FORM_SINGLE : 0) |
 	       (call->reproducible ? PCOLL_FORM_REPRODUCIBLE : 0) |
 	       (call->in_all ? PCOLL_FORM_IN_ALL : 0) |

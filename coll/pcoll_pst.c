@@ -19,7 +19,7 @@ pcoll_pst_start(const struct pcoll_call *call)
 {
 	if (call->what.operation == PCOLL_BARRIER)
 		return pcoll_team_barrier(call->tm, PCOLL_PST);
-	if (!call->len_bytes && !pcoll_call_has_lists(call))
+	if (!call->len_bytes && !pcoll_call_has_lists(call) && PSI_LIKELY(!psi.checks))
 		return GEX_EVENT_INVALID;
 	return pcoll_start(call);
 }
@@ -135,18 +135,28 @@ PCOLL_PST_FORMS(exchange,
                 (void *dst, const void *src, size_t nbytes),
                 (dst, src, nbytes))
 
+void
+pcoll_permute_fill(struct pcoll_call *call, gex_Rank_t target, void *dst, const void *src,
+                   size_t nbytes)
+{
+	const char *name = pcoll_call_name(call->what);
+
+	if (PSI_UNLIKELY(target >= call->tm->size))
+		psi_fatal("%s: target is %u, and the team has %u members; pass a rank of the team",
+		          name, target, call->tm->size);
+	call->target = target;
+	call->dst = dst;
+	call->src = src;
+	call->len_bytes = nbytes;
+	pcoll_check_memory(call, name);
+}
+
 static void
 permute_call(struct pcoll_call *call_out, gex_TM_t tm, gex_Rank_t target, void *dst,
              const void *src, size_t nbytes, gex_Flags_t flags)
 {
-	const struct pcoll_what what = { PCOLL_PERMUTE, PCOLL_PST };
-
-	move_call(call_out, tm, what, dst, src, nbytes, flags);
-	if (PSI_UNLIKELY(target >= tm->size))
-		psi_fatal("%s: target is %u, and the team has %u members; pass a rank of the team",
-		          pcoll_call_name(what), target, tm->size);
-	call_out->target = target;
-	pcoll_check_memory(call_out, pcoll_call_name(what));
+	pcoll_pst_begin(call_out, tm, (struct pcoll_what){ PCOLL_PERMUTE, PCOLL_PST }, flags, 0);
+	pcoll_permute_fill(call_out, target, dst, src, nbytes);
 }
 
 PCOLL_PST_FORMS(permute,

@@ -10,8 +10,8 @@
 
 /* -- vectors ----------------------------------------------------------------------------------- */
 
-static void
-reduction_fill(struct pcoll_call *call, const struct pcoll_reduce_args *args)
+void
+pcoll_pst_fill_reduction(struct pcoll_call *call, const struct pcoll_reduce_args *args)
 {
 	call->reduction = pcoll_check_reduction(args, true, pcoll_call_name(call->what));
 	call->dst = args->dst;
@@ -27,7 +27,7 @@ reduce_vectors(struct pcoll_call *call_out, gex_TM_t tm, enum pcoll_operation op
 	const struct pcoll_what what = { operation, PCOLL_PST };
 
 	pcoll_pst_begin(call_out, tm, what, flags, 0);
-	reduction_fill(call_out, args);
+	pcoll_pst_fill_reduction(call_out, args);
 	pcoll_check_memory(call_out, pcoll_call_name(what));
 }
 
@@ -42,7 +42,7 @@ reduce_call(struct pcoll_call *call_out, gex_TM_t tm, gex_Rank_t root, void *dst
 	pcoll_check_root(tm, root, pcoll_call_name(what));
 	if (tm->rank != root && !(flags & PST_SINGLE))
 		args.dst = NULL;
-	reduction_fill(call_out, &args);
+	pcoll_pst_fill_reduction(call_out, &args);
 	call_out->root = root;
 	pcoll_check_memory(call_out, pcoll_call_name(what));
 }
@@ -137,7 +137,7 @@ reduce_scatterv_call(struct pcoll_call *call_out, gex_TM_t tm, void *dst, const 
 	size_t sum;
 
 	pcoll_pst_begin(call_out, tm, what, flags, 0);
-	reduction_fill(call_out, &args);
+	pcoll_pst_fill_reduction(call_out, &args);
 	sum = cnts_sum(tm, cnts, name);
 	if (PSI_UNLIKELY(sum != dt_cnt))
 		psi_fatal("%s: dt_cnt is %zu, and the blocks have %zu elements; pass their sum",
@@ -237,10 +237,24 @@ pcoll_plan_all_have(gex_TM_t tm, bool has)
 
 /* -- barriers with values ---------------------------------------------------------------------- */
 
-/* What a member brings: its names as a word, and its rank. */
+/* A value that some member passes, and its rank; and another member's that differs.  A `who' is one
+ * more than a rank; 0: there is none. */
 struct named {
-	uint64_t names, rank;
+	uint32_t who, other_who;
+	int32_t id, other_id;
 };
+
+static struct named
+named_both(struct named left, struct named right)
+{
+	if (left.other_who || !right.who)
+		return left;
+	if (right.other_who || !left.who || left.id == right.id)
+		return right;
+	left.other_who = right.who;
+	left.other_id = right.id;
+	return left;
+}
 
 static void
 named_combine(const void *left_p, void *out_p, size_t count, const void *cdata)
@@ -249,34 +263,44 @@ named_combine(const void *left_p, void *out_p, size_t count, const void *cdata)
 	struct named *out = out_p;
 
 	(void)cdata;
-	for (size_t i = 0; i < count; i++) {
-		const struct pcoll_names a = pcoll_names_of(left[i].names);
-		const struct pcoll_names b = pcoll_names_of(out[i].names);
-		const struct pcoll_names both = pcoll_names_combine(a, b);
+	for (size_t i = 0; i < count; i++)
+		out[i] = named_both(left[i], out[i]);
+}
 
-		if (both.mismatch && !a.mismatch && !b.mismatch && gex_System_GetVerboseErrors())
-			psi_log("pst_barrier_value: rank %u passes %d, and rank %u passes %d",
-			        (unsigned)left[i].rank, a.id, (unsigned)out[i].rank, b.id);
-		out[i].names = pcoll_names_word(both);
-		if (a.named)
-			out[i].rank = left[i].rank;
-	}
+static struct named
+named_result(const struct pcoll_scalar *scalar)
+{
+	struct named all;
+
+	memcpy(&all, scalar->out, sizeof all);
+	return all;
 }
 
 static void
 named_finish(const struct pcoll_scalar *scalar)
 {
-	*(int *)scalar->result_out = pcoll_names_of(scalar->out[0]).mismatch
-	                                     ? PST_ERR_BARRIER_MISMATCH
-	                                     : GASNET_OK;
+	*(int *)scalar->result_out = named_result(scalar).other_who ? PST_ERR_BARRIER_MISMATCH
+	                                                            : GASNET_OK;
+}
+
+/* Rank 0 says for all which values differ. */
+static void
+named_finish_aloud(const struct pcoll_scalar *scalar)
+{
+	const struct named all = named_result(scalar);
+
+	named_finish(scalar);
+	if (all.other_who && gex_System_GetVerboseErrors())
+		psi_log("pst_barrier_value: rank %u passes %d, and rank %u passes %d", all.who - 1,
+		        all.id, all.other_who - 1, all.other_id);
 }
 
 gex_Event_t
 pst_barrier_value_nb(gex_TM_t tm, int value, int *result_out, gex_Flags_t flags)
 {
 	const struct pcoll_what what = { PCOLL_REDUCE_TO_ALL, PCOLL_PST_BARRIER };
-	const struct pcoll_names names = {
-		.named = !(flags & PST_BARRIER_ANONYMOUS), .id = value,
+	const struct named own = {
+		.who = flags & PST_BARRIER_ANONYMOUS ? 0 : tm->rank + 1, .id = value,
 	};
 	struct pcoll_call call;
 
@@ -286,9 +310,8 @@ pst_barrier_value_nb(gex_TM_t tm, int value, int *result_out, gex_Flags_t flags)
 	call.reduction = (struct pcoll_reduction){
 		.elem_bytes = sizeof(struct named), .combine = named_combine,
 	};
-	call.scalar.in[0] = pcoll_names_word(names);
-	call.scalar.in[1] = tm->rank;
+	memcpy(call.scalar.in, &own, sizeof own);
 	call.scalar.result_out = result_out;
-	call.scalar.finish = named_finish;
+	call.scalar.finish = tm->rank ? named_finish : named_finish_aloud;
 	return pcoll_start(&call);
 }

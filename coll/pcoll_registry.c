@@ -133,33 +133,43 @@ const char *const pcoll_call_names[PCOLL_OPERATIONS][PCOLL_APIS] = {
 		[PCOLL_GEX] = "gex_Coll_BroadcastNB",
 		[PCOLL_LEGACY] = "gasnet_coll_broadcast", [PCOLL_PST] = "pst_bcast",
 		[PCOLL_PST_VALUE] = "pst_bcast_value",
+		[PCOLL_UPC] = "pst_upc_all_broadcast",
 	},
 	[PCOLL_REDUCE_TO_ONE] = {
 		[PCOLL_GEX] = "gex_Coll_ReduceToOneNB", [PCOLL_PST] = "pst_reduce",
+		[PCOLL_UPC] = "pst_upc_all_reduce",
 	},
 	[PCOLL_REDUCE_TO_ALL] = {
 		[PCOLL_GEX] = "gex_Coll_ReduceToAllNB", [PCOLL_PST] = "pst_allreduce",
 		[PCOLL_PST_VALUE] = "pst_allreduce_value",
 		[PCOLL_PST_BARRIER] = "pst_barrier_value",
 		[PCOLL_PST_PLAN] = "pst_*_plan",
+		[PCOLL_UPC] = "pst_upc_all_prefix_reduce",
 	},
 	[PCOLL_SCATTER] = {
 		[PCOLL_LEGACY] = "gasnet_coll_scatter", [PCOLL_PST] = "pst_scatter",
 		[PCOLL_PST_LISTS] = "pst_scatterv",
+		[PCOLL_UPC] = "pst_upc_all_scatter",
 	},
 	[PCOLL_GATHER] = {
 		[PCOLL_LEGACY] = "gasnet_coll_gather", [PCOLL_PST] = "pst_gather",
 		[PCOLL_PST_LISTS] = "pst_gatherv",
+		[PCOLL_UPC] = "pst_upc_all_gather",
 	},
 	[PCOLL_GATHER_ALL] = {
 		[PCOLL_LEGACY] = "gasnet_coll_gather_all", [PCOLL_PST] = "pst_gather_all",
 		[PCOLL_PST_LISTS] = "pst_gather_allv",
+		[PCOLL_UPC] = "pst_upc_all_gather_all",
 	},
 	[PCOLL_EXCHANGE] = {
 		[PCOLL_LEGACY] = "gasnet_coll_exchange", [PCOLL_PST] = "pst_exchange",
 		[PCOLL_PST_LISTS] = "pst_exchangev",
+		[PCOLL_UPC] = "pst_upc_all_exchange",
 	},
-	[PCOLL_PERMUTE] = { [PCOLL_PST] = "pst_permute" },
+	[PCOLL_PERMUTE] = {
+		[PCOLL_PST] = "pst_permute",
+		[PCOLL_UPC] = "pst_upc_all_permute",
+	},
 	[PCOLL_REDUCE_SCATTER] = {
 		[PCOLL_PST] = "pst_reduce_scatter",
 		[PCOLL_PST_LISTS] = "pst_reduce_scatterv",
@@ -167,5 +177,6 @@ const char *const pcoll_call_names[PCOLL_OPERATIONS][PCOLL_APIS] = {
 	[PCOLL_SCAN] = { [PCOLL_PST] = "pst_scan" },
 	[PCOLL_EXSCAN] = {
 		[PCOLL_PST] = "pst_exscan", [PCOLL_PST_VALUE] = "pst_exscan_value",
+		[PCOLL_UPC] = "pst_upc_all_prefix_reduce",
 	},
 };

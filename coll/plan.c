@@ -12,11 +12,59 @@
 #include <string.h>
 
 struct pst_plan_s {
+	struct pst_plan_s *next;        /* with checks: in `live' */
 	struct pcoll_call call;         /* by the plan's team */
 	gex_TM_t parent;
 	bool may_rebind;
 	size_t *lists;                  /* copies of the client's arrays */
 };
+
+/* With checks: the plans that are not freed. */
+static struct pst_plan_s *live;
+static struct psi_spinlock live_lock;
+
+static void
+live_add(pst_plan_t plan)
+{
+	psi_spinlock_lock(&live_lock);
+	plan->next = live;
+	live = plan;
+	psi_spinlock_unlock(&live_lock);
+}
+
+/* Returns where the list names the plan; NULL: it does not.  The caller holds the lock. */
+static struct pst_plan_s **
+live_find(pst_plan_t plan)
+{
+	struct pst_plan_s **at = &live;
+
+	while (*at && *at != plan)
+		at = &(*at)->next;
+	return *at ? at : NULL;
+}
+
+static bool
+live_has(pst_plan_t plan)
+{
+	bool has;
+
+	psi_spinlock_lock(&live_lock);
+	has = live_find(plan) != NULL;
+	psi_spinlock_unlock(&live_lock);
+	return has;
+}
+
+static void
+live_remove(pst_plan_t plan)
+{
+	struct pst_plan_s **at;
+
+	psi_spinlock_lock(&live_lock);
+	at = live_find(plan);
+	if (at)
+		*at = plan->next;
+	psi_spinlock_unlock(&live_lock);
+}
 
 /* Copies an array of `size' numbers to `memory', and makes *list point there.  Returns the memory
  * behind it. */
@@ -80,6 +128,8 @@ pcoll_plan_make(const struct pcoll_call *call, pst_plan_t *plan_out, gex_Flags_t
 	gex_TM_Split(&plan->call.tm, tm, 0, (int)tm->rank, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
 	plan->call.tm->is_plan = true;
 	psi_team_hold(tm);
+	if (PSI_UNLIKELY(psi.checks))
+		live_add(plan);
 	*plan_out = plan;
 	return GASNET_OK;
 }
@@ -91,6 +141,9 @@ plan_check(pst_plan_t plan, const char *call)
 	if (PSI_UNLIKELY(!plan))
 		psi_fatal("%s: plan is PST_PLAN_INVALID; pass one that a call pst_*_plan made",
 		          call);
+	if (PSI_UNLIKELY(psi.checks) && !live_has(plan))
+		psi_fatal("%s: plan %p has been freed, or is none; pass one that a call pst_*_plan "
+		          "made", call, (void *)plan);
 }
 
 static void
@@ -132,6 +185,8 @@ pst_plan_free(pst_plan_t plan, gex_Flags_t flags)
 	psi_rule_call(call);
 	psi_check_flags(flags, 0, call);
 	plan_check_over(plan, call);
+	if (PSI_UNLIKELY(psi.checks))
+		live_remove(plan);
 	(void)gex_TM_Destroy(plan->call.tm, NULL, 0);
 	psi_team_release(plan->parent);
 	plan_close(plan);

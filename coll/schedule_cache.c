@@ -228,19 +228,26 @@ device_steps_count(struct pcoll_cached *cached)
 			cached->device_steps[schedule->step[i].line]++;
 }
 
+/* Only with checks are there calls that do not. */
+static bool
+shape_moves(const struct pcoll_shape *shape)
+{
+	return shape->len_bytes || shape->listed || shape->operation == PCOLL_BARRIER;
+}
+
 static void
 cached_build(struct pcoll_cached *cached)
 {
 	struct pcoll_schedule *schedule = &cached->schedule;
 	struct pcoll_shape *shape = &cached->shape;
-	const struct pcoll_builder *builder = pcoll_select(shape);
+	const struct pcoll_builder *builder = shape_moves(shape) ? pcoll_select(shape) : NULL;
 
 	if (cached->in_all)
 		pcoll_add_meeting(schedule, shape);
-	if (builder->has_device || !shape->device_only)
+	if (builder && (builder->has_device || !shape->device_only))
 		builder->build(schedule, shape);
-	cached->has_device = builder->has_device;
-	if (builder->has_device && !schedule->lacks_memory)
+	cached->has_device = builder && builder->has_device;
+	if (cached->has_device && !schedule->lacks_memory)
 		device_steps_count(cached);
 	if (cached->out_all) {
 		pcoll_add_round(schedule);

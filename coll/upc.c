@@ -1,5 +1,6 @@
 /*
- * The collectives of UPC.  Those that move data are one call each.
+ * The collectives of UPC.  Those that move data are one call each.  What is said of a call names
+ * the client's, but for the barriers of pst_upc_all_permute, _reduce and _prefix_reduce.
  *
  * Reductions go by rows of blocks (upc.h): each rank reduces each of its blocks to one element, and
  * the ranks reduce those row by row.  A rank that has no block in a row brings no element, so what
@@ -67,14 +68,31 @@ array_first_part(const pst_upc_array_t *array)
 
 /* -- data -------------------------------------------------------------------------------------- */
 
+/* root: of an operation that has one.  nbytes: of a vector or a block. */
+static void
+data_move(gex_TM_t tm, enum pcoll_operation operation, gex_Rank_t root, void *dst, const void *src,
+          size_t nbytes, gex_Flags_t flags)
+{
+	const struct pcoll_what what = { operation, PCOLL_UPC };
+	struct pcoll_call call;
+
+	pcoll_pst_begin(&call, tm, what, upc_flags(flags), 0);
+	call.root = root;
+	call.dst = dst;
+	call.src = src;
+	call.len_bytes = nbytes;
+	pcoll_check_memory(&call, pcoll_call_name(what));
+	gex_Event_Wait(pcoll_pst_start(&call));
+}
+
 void
 pst_upc_all_broadcast(const pst_upc_array_t *dst, const pst_upc_array_t *src, size_t nbytes,
                       gex_Flags_t flags)
 {
 	gex_TM_t tm = arrays_check(dst, src, "pst_upc_all_broadcast");
 
-	pst_bcast(tm, src->first, array_own_part(dst), array_first_part(src), nbytes,
-	          upc_flags(flags));
+	data_move(tm, PCOLL_BROADCAST, src->first, array_own_part(dst), array_first_part(src),
+	          nbytes, flags);
 }
 
 void
@@ -83,8 +101,8 @@ pst_upc_all_scatter(const pst_upc_array_t *dst, const pst_upc_array_t *src, size
 {
 	gex_TM_t tm = arrays_check(dst, src, "pst_upc_all_scatter");
 
-	pst_scatter(tm, src->first, array_own_part(dst), array_first_part(src), nbytes,
-	            upc_flags(flags));
+	data_move(tm, PCOLL_SCATTER, src->first, array_own_part(dst), array_first_part(src), nbytes,
+	          flags);
 }
 
 void
@@ -93,8 +111,8 @@ pst_upc_all_gather(const pst_upc_array_t *dst, const pst_upc_array_t *src, size_
 {
 	gex_TM_t tm = arrays_check(dst, src, "pst_upc_all_gather");
 
-	pst_gather(tm, dst->first, array_first_part(dst), array_own_part(src), nbytes,
-	           upc_flags(flags));
+	data_move(tm, PCOLL_GATHER, dst->first, array_first_part(dst), array_own_part(src), nbytes,
+	          flags);
 }
 
 void
@@ -103,7 +121,7 @@ pst_upc_all_gather_all(const pst_upc_array_t *dst, const pst_upc_array_t *src, s
 {
 	gex_TM_t tm = arrays_check(dst, src, "pst_upc_all_gather_all");
 
-	pst_gather_all(tm, array_own_part(dst), array_own_part(src), nbytes, upc_flags(flags));
+	data_move(tm, PCOLL_GATHER_ALL, 0, array_own_part(dst), array_own_part(src), nbytes, flags);
 }
 
 void
@@ -112,27 +130,29 @@ pst_upc_all_exchange(const pst_upc_array_t *dst, const pst_upc_array_t *src, siz
 {
 	gex_TM_t tm = arrays_check(dst, src, "pst_upc_all_exchange");
 
-	pst_exchange(tm, array_own_part(dst), array_own_part(src), nbytes, upc_flags(flags));
+	data_move(tm, PCOLL_EXCHANGE, 0, array_own_part(dst), array_own_part(src), nbytes, flags);
 }
 
 void
 pst_upc_all_permute(const pst_upc_array_t *dst, const pst_upc_array_t *src,
                     const pst_upc_array_t *perm, size_t nbytes, gex_Flags_t flags)
 {
-	const char *call = "pst_upc_all_permute";
-	gex_TM_t tm = arrays_check(dst, src, call);
+	const struct pcoll_what what = { PCOLL_PERMUTE, PCOLL_UPC };
+	const char *name = pcoll_call_name(what);
+	gex_TM_t tm = arrays_check(dst, src, name);
+	struct pcoll_call call;
 
-	array_check_given(perm, "perm", call);
-	(void)arrays_check(perm, src, call);
-	psi_check_buffer(array_own_part(perm), sizeof(int), "perm", call);
-	pcoll_pst_check_flags(flags, 0, call);
-	flags = upc_flags(flags);
-	if (flags & PST_IN_ALLSYNC) {   /* others may still write to perm */
+	array_check_given(perm, "perm", name);
+	(void)arrays_check(perm, src, name);
+	psi_check_buffer(array_own_part(perm), sizeof(int), "perm", name);
+	pcoll_pst_begin(&call, tm, what, upc_flags(flags), 0);
+	if (call.in_all) {      /* others may still write to perm */
 		pst_barrier(tm, 0);
-		flags &= ~(gex_Flags_t)PST_IN_ALLSYNC;
+		call.in_all = false;
 	}
-	pst_permute(tm, (gex_Rank_t)*(const int *)array_own_part(perm), array_own_part(dst),
-	            array_own_part(src), nbytes, flags);
+	pcoll_permute_fill(&call, (gex_Rank_t)*(const int *)array_own_part(perm),
+	                   array_own_part(dst), array_own_part(src), nbytes);
+	gex_Event_Wait(pcoll_pst_start(&call));
 }
 
 /* -- layout ------------------------------------------------------------------------------------ */
@@ -318,6 +338,22 @@ along_merge_rows(struct along *along)
 	return 1;
 }
 
+/* All ranks' options, row by row, in the order of ranks. */
+static void
+rows_reduce(const struct along *along, enum pcoll_operation operation, gex_Rank_t root, void *dst)
+{
+	const struct pcoll_reduce_args args = {
+		dst, along->own, GEX_DT_USER, along->wrapped.option_bytes, along->part.rows,
+		GEX_OP_USER_NC, options_combine, (void *)(uintptr_t)&along->wrapped,
+	};
+	struct pcoll_call call;
+
+	pcoll_pst_begin(&call, along->tm, (struct pcoll_what){ operation, PCOLL_UPC }, 0, 0);
+	call.root = root;
+	pcoll_pst_fill_reduction(&call, &args);
+	gex_Event_Wait(pcoll_pst_start(&call));
+}
+
 void
 pst_upc_all_reduce(const pst_upc_array_t *dst, const pst_upc_array_t *src, gex_DT_t dt,
                    size_t dt_sz, size_t dt_cnt, gex_OP_t op, gex_Coll_ReduceFn_t user_op,
@@ -339,9 +375,7 @@ pst_upc_all_reduce(const pst_upc_array_t *dst, const pst_upc_array_t *src, gex_D
 		pst_barrier(along.tm, 0);
 	along_reduce_blocks(&along);
 	rows = along_merge_rows(&along);
-	pst_reduce(along.tm, dst->first, along.sums, along.own, GEX_DT_USER,
-	           along.wrapped.option_bytes, rows, GEX_OP_USER_NC, options_combine,
-	           &along.wrapped, 0);
+	rows_reduce(&along, PCOLL_REDUCE_TO_ONE, dst->first, along.sums);
 	if (along.tm->rank == dst->first && rows) {
 		result = along.before;
 		memset(result, 0, along.wrapped.option_bytes);
@@ -408,10 +442,8 @@ pst_upc_all_prefix_reduce(const pst_upc_array_t *dst, const pst_upc_array_t *src
 	if (along.flags & PST_IN_ALLSYNC)
 		pst_barrier(along.tm, 0);
 	along_reduce_blocks(&along);
-	pst_exscan(along.tm, along.before, along.own, GEX_DT_USER, along.wrapped.option_bytes,
-	           along.part.rows, GEX_OP_USER_NC, options_combine, &along.wrapped, 0);
-	pst_allreduce(along.tm, along.sums, along.own, GEX_DT_USER, along.wrapped.option_bytes,
-	              along.part.rows, GEX_OP_USER_NC, options_combine, &along.wrapped, 0);
+	rows_reduce(&along, PCOLL_EXSCAN, 0, along.before);
+	rows_reduce(&along, PCOLL_REDUCE_TO_ALL, 0, along.sums);
 	along_carry_rows(&along);
 	for (size_t i = 0; i < along.part.blocks; i++)
 		prefix_of_block(&along, along_block(&along, i),

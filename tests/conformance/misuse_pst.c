@@ -154,6 +154,16 @@ started_with_plan(gex_Flags_t flags)
 	return plan;
 }
 
+static void
+plan_freed_twice(void)
+{
+	pst_plan_t plan;
+
+	PT_OK(pst_barrier_plan(pt.tm, &plan, 0));
+	pst_plan_free(plan, 0);
+	pst_plan_free(plan, 0);
+}
+
 /* Run by both: a plan that has a run under way, for which rank 1 does not come. */
 static void
 plan_runs(void)
@@ -197,6 +207,26 @@ reduce_with_flag(gex_Flags_t flag)
 	pt_start(NULL, NULL, NULL, 0, 4096);
 	pst_allreduce(pt.tm, pt.base, pt.base + 64, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL,
 	              pt.rank ? flag : 0);
+}
+
+/* Run by both: rank 0 alone works in place, after both did. */
+static void
+one_in_place(void)
+{
+	uint64_t *own = words, *sum = words;
+
+	pt_start(NULL, NULL, NULL, 0, 1);
+	for (unsigned turn = 0; turn < 2; turn++, sum = words + pt.rank)
+		pst_scan(pt.tm, sum, own, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL, 0);
+}
+
+/* Run by both: rank 1 passes no bytes, after both passed none. */
+static void
+one_without_bytes(void)
+{
+	pt_start(NULL, NULL, NULL, 0, 1);
+	pst_bcast(pt.tm, 0, words, words, 0, 0);
+	pst_bcast(pt.tm, 0, words, words, pt.rank ? 0 : 8, 0);
 }
 
 static void other_end(void) { reduce_with_flag(PST_OUT_NOSYNC); }
@@ -396,6 +426,19 @@ static const struct pt_misuse cases[] = {
 	{ "plan_nowhere", PT_ALWAYS, 1, plan_nowhere, "a plan without a place for it",
 	  "pst_barrier: plan_out is NULL, but should have 8 bytes; pass memory of this process",
 	  0 },
+	{ "plan_freed_twice", PT_CHECKED, 1, plan_freed_twice, "a plan that is freed twice",
+	  "pst_plan_free: plan 0x* has been freed, or is none; pass one that a call pst_*_plan "
+	  "made",
+	  0 },
+	{ "one_in_place", PT_CHECKED, 2, one_in_place, "a scan in place at one member alone",
+	  "pst_scan: call * on its team, which is in place at rank 0 and not at rank 1; let all "
+	  "members pass dst and src in one place, or apart",
+	  1 },
+	{ "one_without_bytes", PT_CHECKED, 2, one_without_bytes,
+	  "a broadcast to which one member alone passes no bytes",
+	  "pst_bcast: call * on its team, to which rank 0 passes 8 bytes and rank 1 passes 0; let "
+	  "all members pass the same sizes",
+	  1 },
 	{ "plan_runs", PT_ALWAYS, 2, plan_runs, "the end of a plan that is under way",
 	  "pst_plan_free: a run of the plan is not over; synchronise it first", 1 },
 	{ "plan_starts_twice", PT_ALWAYS, 2, plan_starts_twice,

@@ -121,6 +121,18 @@ upc_modes(void)
 	                          PST_UPC_OUT_NOSYNC | PST_UPC_OUT_ALLSYNC);
 }
 
+/* Run by both: rank 1 passes another size. */
+static void
+upc_sizes(void)
+{
+	void *base[2] = { words, words };
+	pst_upc_array_t array = { NULL, base, 1, 8, 1, 0 };
+
+	pt_start(NULL, NULL, NULL, 0, 1);
+	array.tm = pt.tm;
+	pst_upc_all_broadcast(&array, &array, pt.rank ? 16 : 8, 0);
+}
+
 static const struct pt_misuse cases[] = {
 	{ "other_elements", PT_ALWAYS, 1, other_elements,
 	  "a reduction of more elements than the array has",
@@ -173,6 +185,10 @@ static const struct pt_misuse cases[] = {
 	  0 },
 	{ "two_teams", PT_ALWAYS, 1, two_teams, "a broadcast between arrays of two teams",
 	  "pst_upc_all_broadcast: the arrays are of two teams; pass arrays of one team", 0 },
+	{ "upc_sizes", PT_CHECKED, 2, upc_sizes, "members that pass different sizes",
+	  "pst_upc_all_broadcast: call * on its team, to which rank 0 passes 8 bytes and rank 1 "
+	  "passes 16; let all members pass the same sizes",
+	  1 },
 	{ "upc_modes", PT_ALWAYS, 1, upc_modes, "two ways to synchronise after a reduction",
 	  "pst_upc_all_prefix_reduce: flags 0x28 have two of PST_IN_*, of PST_OUT_*, or SINGLE and "
 	  "LOCAL; pass one of each at most",

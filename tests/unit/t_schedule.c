@@ -2,7 +2,7 @@
  * Each algorithm that is a schedule, carried out on symbols for many sizes, roots, lengths and
  * parameters; and schedules with a mistake, which the check must notice.
  *
- * Teams have up to 5 members at level quick, 64 at level full and 300 at level long.  Sizes are dealt
+ * Teams have up to 5 members at level quick, 64 at level full, 300 at level long.  Sizes are dealt
  * out to as many processes as there are CPUs.
  */
 #include "coll/device.h"
