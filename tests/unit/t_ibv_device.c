@@ -4,12 +4,8 @@
 #include "tests/unit/ibv_devices.h"
 #include "tests/unit/main.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 static void
 device_opens(struct pibv_device *found_out, struct pibv_rail *rail_out)

@@ -1,7 +1,6 @@
 /*
  * How the ibv conduit opens what it has chosen: what it says where a call of the device fails, what
- * it takes of a small device, and several ports.  Whatever fails, everything that was taken is given
- * back.
+ * it takes of a small device, and several ports.  Whatever fails, all that was taken is given back.
  */
 #include "tests/unit/ibv_devices.h"
 #include "tests/unit/main.h"
