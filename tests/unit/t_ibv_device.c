@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static void
 device_opens(struct pibv_device *found_out, struct pibv_rail *rail_out)
