@@ -28,12 +28,6 @@ struct block {
 };
 
 static size_t
-listed_bytes(const struct pcoll_counts *list, gex_Rank_t rank)
-{
-	return list->counts[rank] * list->unit_bytes;
-}
-
-static size_t
 listed_at(const struct pcoll_counts *list, gex_Rank_t rank)
 {
 	size_t at = 0;
@@ -41,7 +35,7 @@ listed_at(const struct pcoll_counts *list, gex_Rank_t rank)
 	if (list->displs)
 		return list->displs[rank];
 	for (gex_Rank_t before = 0; before < rank; before++)
-		at += listed_bytes(list, before);
+		at += pcoll_counts_bytes(list, before);
 	return at;
 }
 
@@ -49,14 +43,14 @@ static struct block
 block_listed(const struct pcoll_counts *list, const void *buffer, gex_Rank_t rank)
 {
 	return (struct block){ (char *)((uintptr_t)buffer + listed_at(list, rank)),
-		               listed_bytes(list, rank) };
+		               pcoll_counts_bytes(list, rank) };
 }
 
 /* What this member has for `to'. */
 static size_t
 given_to_bytes(const struct cells_op *op, gex_Rank_t to)
 {
-	return op->kind->src_blocks ? listed_bytes(&op->call->src_counts, to)
+	return op->kind->src_blocks ? pcoll_counts_bytes(&op->call->src_counts, to)
 	                            : op->call->len_bytes;
 }
 

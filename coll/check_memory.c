@@ -44,13 +44,8 @@ struct block {
 static struct block
 block_of(const struct pcoll_counts *counts, gex_Rank_t rank, size_t *end)
 {
-	const struct block block = {
-		.at = counts->displs ? counts->displs[rank] : *end,
-		.bytes = counts->counts[rank] * counts->unit_bytes,
-	};
-
-	*end = block.at + block.bytes;
-	return block;
+	return (struct block){ .at = pcoll_counts_at(counts, rank, end),
+		               .bytes = pcoll_counts_bytes(counts, rank) };
 }
 
 /* Checks the lengths and offsets of a list.  Returns where the block ends that ends last. */

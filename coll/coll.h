@@ -75,6 +75,23 @@ struct pcoll_counts {
 	size_t unit_bytes;
 };
 
+static inline size_t
+pcoll_counts_bytes(const struct pcoll_counts *counts, gex_Rank_t rank)
+{
+	return counts->counts[rank] * counts->unit_bytes;
+}
+
+/* Where the block of the next rank begins.  *end_io: where the block before ends, and then where
+ * this one does; at first 0. */
+static inline size_t
+pcoll_counts_at(const struct pcoll_counts *counts, gex_Rank_t rank, size_t *end_io)
+{
+	const size_t at = counts->displs ? counts->displs[rank] : *end_io;
+
+	*end_io = at + pcoll_counts_bytes(counts, rank);
+	return at;
+}
+
 struct pcoll_call;
 
 /* A call that takes and gives values, not addresses, keeps them here: its src is `in', its dst

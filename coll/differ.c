@@ -18,14 +18,14 @@ flag_check(const char *call, uint32_t number, const struct pcoll_signature *lowe
 
 /* Ends the job if one of the two alone works in place. */
 static void __attribute__((cold))
-place_check(const char *call, uint32_t number, const struct pcoll_signature *lower,
+in_place_check(const char *call, uint32_t number, const struct pcoll_signature *lower,
             const struct pcoll_signature *higher)
 {
 	const bool lower_is = lower->form & PCOLL_FORM_IN_PLACE;
 
 	if (lower_is != !!(higher->form & PCOLL_FORM_IN_PLACE))
 		psi_fatal("%s: call %u on its team, which is in place at rank %u and not at rank "
-		          "%u; let all members pass dst and src in one place, or apart",
+		          "%u; let all members work in place, or none",
 		          call, number, lower_is ? lower->rank : higher->rank,
 		          lower_is ? higher->rank : lower->rank);
 }
@@ -43,7 +43,7 @@ forms_differ(const char *call, uint32_t number, const struct pcoll_signature *lo
 		          call, number, lower->rank, elem, higher->rank, other_elem);
 	flag_check(call, number, lower, higher, PCOLL_FORM_SINGLE, "PST_SINGLE");
 	flag_check(call, number, lower, higher, PCOLL_FORM_REPRODUCIBLE, "PST_REPRODUCIBLE");
-	place_check(call, number, lower, higher);
+	in_place_check(call, number, lower, higher);
 	if (lower->form != higher->form)
 		psi_fatal("%s: call %u on its team, in which rank %u and rank %u synchronise in "
 		          "different ways; let all members pass the same flags",

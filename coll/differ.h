@@ -8,7 +8,8 @@
 
 /* What a reduction's elements are, and the flags of the call: bits of a signature's form. */
 #define PCOLL_FORM_ELEM_BYTES   0x01ffffffu     /* the lower bits of an element's size */
-#define PCOLL_FORM_IN_PLACE     0x02000000u     /* with PST_CHECK, where each has dst and src */
+#define PCOLL_FORM_IN_PLACE     0x02000000u     /* with PST_CHECK: dst and src are in place, in
+	                                         * operations where each rank has both */
 #define PCOLL_FORM_SINGLE       0x04000000u     /* the key is of offsets too */
 #define PCOLL_FORM_REPRODUCIBLE 0x08000000u
 #define PCOLL_FORM_IN_ALL       0x10000000u

@@ -106,10 +106,18 @@ call_is_single(const struct pcoll_call *call)
 	return call->flags & PST_SINGLE && !pcoll_call_has_scalar(call);
 }
 
-/* With checks: is it in place, where all members must be if one is?  With lists nobody asks: who
- * has an empty block is in no place. */
+/* Addresses of no bytes may be any. */
 static bool
-call_is_placed(const struct pcoll_call *call)
+call_tells_offsets(const struct pcoll_call *call)
+{
+	return call_is_single(call) && (call->len_bytes || pcoll_call_has_lists(call));
+}
+
+/* With checks: is it in place, in an operation where all members must be if one is?  The legacy
+ * calls let each member choose.  Calls with lists are left out: who has an empty block may pass any
+ * address. */
+static bool
+call_tells_in_place(const struct pcoll_call *call)
 {
 	switch (call->what.operation) {
 	case PCOLL_REDUCE_TO_ALL:
@@ -129,7 +137,7 @@ static uint32_t
 call_form(const struct pcoll_call *call)
 {
 	return ((uint32_t)call->reduction.elem_bytes & PCOLL_FORM_ELEM_BYTES) |
-	       (call_is_placed(call) ? PCOLL_FORM_IN_PLACE : 0) |
+	       (call_tells_in_place(call) ? PCOLL_FORM_IN_PLACE : 0) |
 	       (call_is_single(call) ? PCOLL_FORM_SINGLE : 0) |
 	       (call->reproducible ? PCOLL_FORM_REPRODUCIBLE : 0) |
 	       (call->in_all ? PCOLL_FORM_IN_ALL : 0) |
@@ -145,7 +153,7 @@ call_signature(const struct pcoll_call *call)
 	return (struct pcoll_signature){
 		.rank = call->tm->rank, .what = call->what, .root = call->root,
 		.len_bytes = pcoll_call_has_lists(call) ? 0 : call->len_bytes,
-		.key = call->reduction.key ^ (call_is_single(call) ? offsets_key(call) : 0),
+		.key = call->reduction.key ^ (call_tells_offsets(call) ? offsets_key(call) : 0),
 		.form = call_form(call),
 	};
 }

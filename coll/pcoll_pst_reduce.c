@@ -11,7 +11,7 @@
 /* -- vectors ----------------------------------------------------------------------------------- */
 
 void
-pcoll_pst_fill_reduction(struct pcoll_call *call, const struct pcoll_reduce_args *args)
+pcoll_reduction_fill(struct pcoll_call *call, const struct pcoll_reduce_args *args)
 {
 	call->reduction = pcoll_check_reduction(args, true, pcoll_call_name(call->what));
 	call->dst = args->dst;
@@ -27,7 +27,7 @@ reduce_vectors(struct pcoll_call *call_out, gex_TM_t tm, enum pcoll_operation op
 	const struct pcoll_what what = { operation, PCOLL_PST };
 
 	pcoll_pst_begin(call_out, tm, what, flags, 0);
-	pcoll_pst_fill_reduction(call_out, args);
+	pcoll_reduction_fill(call_out, args);
 	pcoll_check_memory(call_out, pcoll_call_name(what));
 }
 
@@ -42,7 +42,7 @@ reduce_call(struct pcoll_call *call_out, gex_TM_t tm, gex_Rank_t root, void *dst
 	pcoll_check_root(tm, root, pcoll_call_name(what));
 	if (tm->rank != root && !(flags & PST_SINGLE))
 		args.dst = NULL;
-	pcoll_pst_fill_reduction(call_out, &args);
+	pcoll_reduction_fill(call_out, &args);
 	call_out->root = root;
 	pcoll_check_memory(call_out, pcoll_call_name(what));
 }
@@ -137,7 +137,7 @@ reduce_scatterv_call(struct pcoll_call *call_out, gex_TM_t tm, void *dst, const 
 	size_t sum;
 
 	pcoll_pst_begin(call_out, tm, what, flags, 0);
-	pcoll_pst_fill_reduction(call_out, &args);
+	pcoll_reduction_fill(call_out, &args);
 	sum = cnts_sum(tm, cnts, name);
 	if (PSI_UNLIKELY(sum != dt_cnt))
 		psi_fatal("%s: dt_cnt is %zu, and the blocks have %zu elements; pass their sum",
@@ -237,21 +237,21 @@ pcoll_plan_all_have(gex_TM_t tm, bool has)
 
 /* -- barriers with values ---------------------------------------------------------------------- */
 
-/* A value that some member passes, and its rank; and another member's that differs.  A `who' is one
- * more than a rank; 0: there is none. */
+/* A value that some member passes, and its rank; and another member's that differs.  0 for a rank
+ * and 1: there is none. */
 struct named {
-	uint32_t who, other_who;
+	uint32_t rank_and_1, other_rank_and_1;
 	int32_t id, other_id;
 };
 
 static struct named
 named_both(struct named left, struct named right)
 {
-	if (left.other_who || !right.who)
+	if (left.other_rank_and_1 || !right.rank_and_1)
 		return left;
-	if (right.other_who || !left.who || left.id == right.id)
+	if (right.other_rank_and_1 || !left.rank_and_1 || left.id == right.id)
 		return right;
-	left.other_who = right.who;
+	left.other_rank_and_1 = right.rank_and_1;
 	left.other_id = right.id;
 	return left;
 }
@@ -279,8 +279,9 @@ named_result(const struct pcoll_scalar *scalar)
 static void
 named_finish(const struct pcoll_scalar *scalar)
 {
-	*(int *)scalar->result_out = named_result(scalar).other_who ? PST_ERR_BARRIER_MISMATCH
-	                                                            : GASNET_OK;
+	const bool differ = named_result(scalar).other_rank_and_1 != 0;
+
+	*(int *)scalar->result_out = differ ? PST_ERR_BARRIER_MISMATCH : GASNET_OK;
 }
 
 /* Rank 0 says for all which values differ. */
@@ -290,9 +291,9 @@ named_finish_aloud(const struct pcoll_scalar *scalar)
 	const struct named all = named_result(scalar);
 
 	named_finish(scalar);
-	if (all.other_who && gex_System_GetVerboseErrors())
-		psi_log("pst_barrier_value: rank %u passes %d, and rank %u passes %d", all.who - 1,
-		        all.id, all.other_who - 1, all.other_id);
+	if (all.other_rank_and_1 && gex_System_GetVerboseErrors())
+		psi_log("pst_barrier_value: rank %u passes %d, and rank %u passes %d",
+		        all.rank_and_1 - 1, all.id, all.other_rank_and_1 - 1, all.other_id);
 }
 
 gex_Event_t
@@ -300,7 +301,7 @@ pst_barrier_value_nb(gex_TM_t tm, int value, int *result_out, gex_Flags_t flags)
 {
 	const struct pcoll_what what = { PCOLL_REDUCE_TO_ALL, PCOLL_PST_BARRIER };
 	const struct named own = {
-		.who = flags & PST_BARRIER_ANONYMOUS ? 0 : tm->rank + 1, .id = value,
+		.rank_and_1 = flags & PST_BARRIER_ANONYMOUS ? 0 : tm->rank + 1, .id = value,
 	};
 	struct pcoll_call call;
 
@@ -310,6 +311,7 @@ pst_barrier_value_nb(gex_TM_t tm, int value, int *result_out, gex_Flags_t flags)
 	call.reduction = (struct pcoll_reduction){
 		.elem_bytes = sizeof(struct named), .combine = named_combine,
 	};
+	_Static_assert(sizeof own <= sizeof call.scalar.in, "a value takes no more");
 	memcpy(call.scalar.in, &own, sizeof own);
 	call.scalar.result_out = result_out;
 	call.scalar.finish = tm->rank ? named_finish : named_finish_aloud;

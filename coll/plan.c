@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct pst_plan_s {
-	struct pst_plan_s *next;        /* with checks: in `live' */
+	struct pst_plan_s *next;        /* with checks: of those that live */
 	struct pcoll_call call;         /* by the plan's team */
 	gex_TM_t parent;
 	bool may_rebind;
@@ -20,23 +20,25 @@ struct pst_plan_s {
 };
 
 /* With checks: the plans that are not freed. */
-static struct pst_plan_s *live;
-static struct psi_spinlock live_lock;
+static struct {
+	struct pst_plan_s *first;
+	struct psi_spinlock lock;
+} live;
 
 static void
 live_add(pst_plan_t plan)
 {
-	psi_spinlock_lock(&live_lock);
-	plan->next = live;
-	live = plan;
-	psi_spinlock_unlock(&live_lock);
+	psi_spinlock_lock(&live.lock);
+	plan->next = live.first;
+	live.first = plan;
+	psi_spinlock_unlock(&live.lock);
 }
 
 /* Returns where the list names the plan; NULL: it does not.  The caller holds the lock. */
 static struct pst_plan_s **
 live_find(pst_plan_t plan)
 {
-	struct pst_plan_s **at = &live;
+	struct pst_plan_s **at = &live.first;
 
 	while (*at && *at != plan)
 		at = &(*at)->next;
@@ -48,22 +50,24 @@ live_has(pst_plan_t plan)
 {
 	bool has;
 
-	psi_spinlock_lock(&live_lock);
+	psi_spinlock_lock(&live.lock);
 	has = live_find(plan) != NULL;
-	psi_spinlock_unlock(&live_lock);
+	psi_spinlock_unlock(&live.lock);
 	return has;
 }
 
-static void
+/* Returns false if the list does not name the plan. */
+static bool
 live_remove(pst_plan_t plan)
 {
 	struct pst_plan_s **at;
 
-	psi_spinlock_lock(&live_lock);
+	psi_spinlock_lock(&live.lock);
 	at = live_find(plan);
 	if (at)
 		*at = plan->next;
-	psi_spinlock_unlock(&live_lock);
+	psi_spinlock_unlock(&live.lock);
+	return at != NULL;
 }
 
 /* Copies an array of `size' numbers to `memory', and makes *list point there.  Returns the memory
@@ -134,6 +138,13 @@ pcoll_plan_make(const struct pcoll_call *call, pst_plan_t *plan_out, gex_Flags_t
 	return GASNET_OK;
 }
 
+static void __attribute__((noreturn, cold))
+plan_is_gone(pst_plan_t plan, const char *call)
+{
+	psi_fatal("%s: plan %p has been freed, or is no plan; pass one that a call pst_*_plan made",
+	          call, (void *)plan);
+}
+
 static void
 plan_check(pst_plan_t plan, const char *call)
 {
@@ -142,8 +153,7 @@ plan_check(pst_plan_t plan, const char *call)
 		psi_fatal("%s: plan is PST_PLAN_INVALID; pass one that a call pst_*_plan made",
 		          call);
 	if (PSI_UNLIKELY(psi.checks) && !live_has(plan))
-		psi_fatal("%s: plan %p has been freed, or is none; pass one that a call pst_*_plan "
-		          "made", call, (void *)plan);
+		plan_is_gone(plan, call);
 }
 
 static void
@@ -185,8 +195,8 @@ pst_plan_free(pst_plan_t plan, gex_Flags_t flags)
 	psi_rule_call(call);
 	psi_check_flags(flags, 0, call);
 	plan_check_over(plan, call);
-	if (PSI_UNLIKELY(psi.checks))
-		live_remove(plan);
+	if (PSI_UNLIKELY(psi.checks) && !live_remove(plan))
+		plan_is_gone(plan, call);
 	(void)gex_TM_Destroy(plan->call.tm, NULL, 0);
 	psi_team_release(plan->parent);
 	plan_close(plan);

@@ -47,7 +47,7 @@ pcoll_pst_begin(struct pcoll_call *call_out, gex_TM_t tm, struct pcoll_what what
 /* Checks the arguments of a permutation, or of a reduction's elements, and writes them. */
 void pcoll_permute_fill(struct pcoll_call *call, gex_Rank_t target, void *dst, const void *src,
                         size_t nbytes);
-void pcoll_pst_fill_reduction(struct pcoll_call *call, const struct pcoll_reduce_args *args);
+void pcoll_reduction_fill(struct pcoll_call *call, const struct pcoll_reduce_args *args);
 /* Starts a call whose arguments have passed.  A call of no bytes is complete at once, and so it is
  * on all members; one with lists may have bytes elsewhere.  With PST_CHECK members of one of no
  * bytes meet too, so that one that passes bytes is found. */

@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-/* Roots in turn make a schedule each. */
-enum { SCHEDULES_KEPT = 64 };
+/* Roots in turn make a schedule each.  Those with lists are as long as the team is large. */
+enum { SCHEDULES_KEPT = 64, WITH_LISTS_KEPT = 8 };
 
 /* What a member may call before all meet, at least: so many calls of so many bytes.  Short calls
  * count as much less, but for large teams, where one may keep a note of each other member. */
@@ -93,6 +93,7 @@ call_is_in_place(const struct pcoll_call *call, const struct pcoll_shape *shape)
 	}
 }
 
+/* An exchange with lists never is. */
 static bool
 call_with_lists_is_in_place(const struct pcoll_call *call, const struct pcoll_shape *shape)
 {
@@ -115,7 +116,8 @@ pcoll_shape_of_call(const struct pcoll_call *call)
 	return shape;
 }
 
-/* Size, rank and hosts are not compared: all schedules of a team have the same. */
+/* But for lists.  Size, rank and hosts are not compared: all schedules of a team have the same.
+ * With lists in_place is found from these. */
 static bool
 shapes_are_alike(const struct pcoll_shape *one, const struct pcoll_shape *other)
 {
@@ -127,19 +129,20 @@ shapes_are_alike(const struct pcoll_shape *one, const struct pcoll_shape *other)
 	       one->device_only == other->device_only;
 }
 
-/* Was the list made of these counts? */
+/* Was the list made of these counts?  Where nothing is, the offset means nothing. */
 static bool
 list_is_of(const struct pcoll_list *list, const struct pcoll_counts *counts, uint32_t size)
 {
-	size_t packed = 0;
+	size_t end = 0;
 
 	if (!list->bytes || !counts->counts)
 		return !list->bytes && !counts->counts;
 	for (uint32_t rank = 0; rank < size; rank++) {
-		if (list->bytes[rank] != counts->counts[rank] * counts->unit_bytes ||
-		    list->at[rank] != (counts->displs ? counts->displs[rank] : packed))
+		const size_t at = pcoll_counts_at(counts, rank, &end);
+		const size_t bytes = pcoll_counts_bytes(counts, rank);
+
+		if (list->bytes[rank] != bytes || (bytes && list->at[rank] != at))
 			return false;
-		packed += list->bytes[rank];
 	}
 	return true;
 }
@@ -151,6 +154,32 @@ lists_are_of(const struct pcoll_shape *shape, const struct pcoll_call *call)
 	return list_is_of(&shape->src_list, &call->src_counts, shape->size) &&
 	       list_is_of(&shape->dst_list, &call->dst_counts, shape->size) &&
 	       call_with_lists_is_in_place(call, shape) == shape->in_place;
+}
+
+static uint64_t
+list_key(const struct pcoll_counts *counts, uint32_t size, uint64_t key)
+{
+	size_t end = 0;
+
+	for (uint32_t rank = 0; counts->counts && rank < size; rank++) {
+		const size_t at = pcoll_counts_at(counts, rank, &end);
+		const size_t bytes = pcoll_counts_bytes(counts, rank);
+
+		key = (key ^ bytes) * 0x9e3779b97f4a7c15u;
+		key = (key ^ key >> 32 ^ (bytes ? at : 0)) * 0x9e3779b97f4a7c15u;
+	}
+	return key;
+}
+
+/* Calls with the same lists have the same key; few others have. */
+static uint64_t
+lists_key(const struct pcoll_call *call)
+{
+	const uint32_t size = call->tm->size;
+
+	if (!pcoll_call_has_lists(call))
+		return 0;
+	return list_key(&call->dst_counts, size, list_key(&call->src_counts, size, 1));
 }
 
 /* -- making one -------------------------------------------------------------------------------- */
@@ -228,11 +257,13 @@ device_steps_count(struct pcoll_cached *cached)
 			cached->device_steps[schedule->step[i].line]++;
 }
 
-/* Only with checks are there calls that do not. */
+/* Has the call more than a meeting?  Calls of no bytes, which come here with PST_CHECK alone, have
+ * not, but for a permutation, where targets that are the same are found. */
 static bool
-shape_moves(const struct pcoll_shape *shape)
+shape_needs_builder(const struct pcoll_shape *shape)
 {
-	return shape->len_bytes || shape->listed || shape->operation == PCOLL_BARRIER;
+	return shape->len_bytes || shape->listed || shape->operation == PCOLL_BARRIER ||
+	       shape->operation == PCOLL_PERMUTE;
 }
 
 static void
@@ -240,7 +271,8 @@ cached_build(struct pcoll_cached *cached)
 {
 	struct pcoll_schedule *schedule = &cached->schedule;
 	struct pcoll_shape *shape = &cached->shape;
-	const struct pcoll_builder *builder = shape_moves(shape) ? pcoll_select(shape) : NULL;
+	const struct pcoll_builder *builder =
+		shape_needs_builder(shape) ? pcoll_select(shape) : NULL;
 
 	if (cached->in_all)
 		pcoll_add_meeting(schedule, shape);
@@ -261,14 +293,13 @@ static size_t *
 list_fill(const struct pcoll_counts *counts, uint32_t size, size_t *memory,
           struct pcoll_list *list_out)
 {
-	size_t *bytes = memory, *at = memory + size, packed = 0;
+	size_t *bytes = memory, *at = memory + size, end = 0;
 
 	if (!counts->counts)
 		return memory;
 	for (uint32_t rank = 0; rank < size; rank++) {
-		bytes[rank] = counts->counts[rank] * counts->unit_bytes;
-		at[rank] = counts->displs ? counts->displs[rank] : packed;
-		packed += bytes[rank];
+		bytes[rank] = pcoll_counts_bytes(counts, rank);
+		at[rank] = pcoll_counts_at(counts, rank, &end);
 	}
 	*list_out = (struct pcoll_list){ bytes, at };
 	return at + size;
@@ -290,9 +321,17 @@ cached_make_lists(struct pcoll_cached *cached, const struct pcoll_call *call)
 	return true;
 }
 
+/* What a call needs a schedule for. */
+struct wanted {
+	struct pcoll_shape shape;
+	bool in_all;
+	uint64_t lists_key;
+};
+
 static struct pcoll_cached *
-cached_make(const struct pcoll_call *call, const struct pcoll_shape *shape, bool in_all)
+cached_make(const struct pcoll_call *call, const struct wanted *wanted)
 {
+	const struct pcoll_shape *shape = &wanted->shape;
 	struct pcoll_cached *cached = calloc(1, sizeof *cached);
 
 	if (cached) {
@@ -300,8 +339,9 @@ cached_make(const struct pcoll_call *call, const struct pcoll_shape *shape, bool
 		shape_set_hosts(&cached->shape, call->tm);
 	}
 	if (cached && (!shape->listed || cached_make_lists(cached, call))) {
-		cached->in_all = in_all;
+		cached->in_all = wanted->in_all;
 		cached->out_all = call_needs_all_out(call);
+		cached->lists_key = wanted->lists_key;
 		cached->users = 1;
 		cached_build(cached);
 	}
@@ -327,17 +367,24 @@ cache_push(gex_TM_t tm, struct pcoll_cached *cached)
 	tm->schedules = cached;
 }
 
-/* NULL: none is alike. */
+static bool
+cached_serves(const struct pcoll_cached *cached, const struct pcoll_call *call,
+              const struct wanted *wanted)
+{
+	return cached->in_all == wanted->in_all && cached->out_all == call_needs_all_out(call) &&
+	       cached->lists_key == wanted->lists_key &&
+	       shapes_are_alike(&cached->shape, &wanted->shape) &&
+	       (!wanted->shape.listed || lists_are_of(&cached->shape, call));
+}
+
+/* NULL: none serves. */
 static struct pcoll_cached *
-cache_find(const struct pcoll_call *call, const struct pcoll_shape *shape, bool in_all)
+cache_find(const struct pcoll_call *call, const struct wanted *wanted)
 {
 	gex_TM_t tm = call->tm;
 	struct pcoll_cached **at = &tm->schedules, *cached;
 
-	while ((cached = *at) && (cached->in_all != in_all ||
-	                          cached->out_all != call_needs_all_out(call) ||
-	                          !shapes_are_alike(&cached->shape, shape) ||
-	                          (shape->listed && !lists_are_of(&cached->shape, call))))
+	while ((cached = *at) && !cached_serves(cached, call, wanted))
 		at = &cached->next;
 	if (!cached)
 		return NULL;
@@ -347,17 +394,22 @@ cache_find(const struct pcoll_call *call, const struct pcoll_shape *shape, bool 
 	return cached;
 }
 
-/* Removes the least recently used schedule without users if the list is too long; else returns
- * NULL. */
+/* Removes the least recently used schedule without users if there are too many, in all or with
+ * lists; else returns NULL. */
 static struct pcoll_cached *
 cache_cut(gex_TM_t tm)
 {
 	struct pcoll_cached **at = &tm->schedules, **last_unused = NULL, *cut;
-	unsigned count = 0;
+	unsigned count = 0, with_lists = 0;
 
-	for (; *at; at = &(*at)->next)
-		if (++count > SCHEDULES_KEPT && !(*at)->users)
+	for (; *at; at = &(*at)->next) {
+		const bool is_listed = (*at)->shape.listed;
+		const bool is_late = ++count > SCHEDULES_KEPT ||
+		                     (is_listed && ++with_lists > WITH_LISTS_KEPT);
+
+		if (is_late && !(*at)->users)
 			last_unused = at;
+	}
 	if (!last_unused)
 		return NULL;
 	cut = *last_unused;
@@ -365,25 +417,41 @@ cache_cut(gex_TM_t tm)
 	return cut;
 }
 
+/* Puts it into the list of the team's, and frees those that are too many. */
+static void
+cache_add(gex_TM_t tm, struct pcoll_cached *cached)
+{
+	struct pcoll_cached *cut;
+
+	psi_spinlock_lock(&lock);
+	cache_push(tm, cached);
+	cut = cache_cut(tm);
+	psi_spinlock_unlock(&lock);
+	while (cut) {
+		cached_free(cut);
+		psi_spinlock_lock(&lock);
+		cut = cache_cut(tm);
+		psi_spinlock_unlock(&lock);
+	}
+}
+
 struct pcoll_cached *
 pcoll_schedule_hold(const struct pcoll_call *call)
 {
-	const struct pcoll_shape shape = pcoll_shape_of_call(call);
-	const bool in_all = call_needs_all_in(call);
-	struct pcoll_cached *cached, *cut;
+	const struct wanted wanted = {
+		.shape = pcoll_shape_of_call(call), .in_all = call_needs_all_in(call),
+		.lists_key = lists_key(call),
+	};
+	struct pcoll_cached *cached;
 
-	call_count_ahead(call, in_all);
+	call_count_ahead(call, wanted.in_all);
 	psi_spinlock_lock(&lock);
-	cached = cache_find(call, &shape, in_all);
+	cached = cache_find(call, &wanted);
 	psi_spinlock_unlock(&lock);
-	if (cached)
-		return cached;
-	cached = cached_make(call, &shape, in_all);
-	psi_spinlock_lock(&lock);
-	cache_push(call->tm, cached);
-	while ((cut = cache_cut(call->tm)) != NULL)
-		cached_free(cut);
-	psi_spinlock_unlock(&lock);
+	if (!cached) {
+		cached = cached_make(call, &wanted);
+		cache_add(call->tm, cached);
+	}
 	return cached;
 }
 

@@ -1,6 +1,7 @@
 /*
  * The schedules of a team's last calls, which calls of the same shape use again.  A team keeps the
- * 64 that were used last.  A schedule in use is kept even where there are more.
+ * 64 that were used last, 8 of them with lists.  A schedule in use is kept even where there are
+ * more.
  */
 #ifndef PCOLL_SCHEDULE_CACHE_H
 #define PCOLL_SCHEDULE_CACHE_H
@@ -14,7 +15,9 @@ struct pcoll_cached {
 	struct pcoll_schedule schedule;
 	bool has_device;                /* some member's has a device step */
 	uint32_t device_steps[PCOLL_LINES];     /* of this one */
-	size_t *lists;                  /* of lengths and offsets, which shape has */
+	size_t *lists;                  /* lengths and offsets in bytes, to which the lists of
+	                                 * shape point; NULL: it has none */
+	uint64_t lists_key;
 	uint32_t users;                 /* operations; under the lock */
 };
 

@@ -1,6 +1,7 @@
 /*
- * The collectives of UPC.  Those that move data are one call each.  What is said of a call names
- * the client's, but for the barriers of pst_upc_all_permute, _reduce and _prefix_reduce.
+ * The collectives of UPC.  Those that move data are one call each.  Messages name the client's
+ * call, except for the barriers in pst_upc_all_permute, _reduce and _prefix_reduce; of reductions
+ * they tell the bytes of rows.
  *
  * Reductions go by rows of blocks (upc.h): each rank reduces each of its blocks to one element, and
  * the ranks reduce those row by row.  A rank that has no block in a row brings no element, so what
@@ -76,6 +77,7 @@ data_move(gex_TM_t tm, enum pcoll_operation operation, gex_Rank_t root, void *ds
 	const struct pcoll_what what = { operation, PCOLL_UPC };
 	struct pcoll_call call;
 
+	pcoll_pst_check_flags(flags, 0, pcoll_call_name(what));
 	pcoll_pst_begin(&call, tm, what, upc_flags(flags), 0);
 	call.root = root;
 	call.dst = dst;
@@ -145,6 +147,7 @@ pst_upc_all_permute(const pst_upc_array_t *dst, const pst_upc_array_t *src,
 	array_check_given(perm, "perm", name);
 	(void)arrays_check(perm, src, name);
 	psi_check_buffer(array_own_part(perm), sizeof(int), "perm", name);
+	pcoll_pst_check_flags(flags, 0, name);
 	pcoll_pst_begin(&call, tm, what, upc_flags(flags), 0);
 	if (call.in_all) {      /* others may still write to perm */
 		pst_barrier(tm, 0);
@@ -340,17 +343,17 @@ along_merge_rows(struct along *along)
 
 /* All ranks' options, row by row, in the order of ranks. */
 static void
-rows_reduce(const struct along *along, enum pcoll_operation operation, gex_Rank_t root, void *dst)
+rows_reduce(struct along *along, enum pcoll_operation operation, gex_Rank_t root, void *dst)
 {
 	const struct pcoll_reduce_args args = {
 		dst, along->own, GEX_DT_USER, along->wrapped.option_bytes, along->part.rows,
-		GEX_OP_USER_NC, options_combine, (void *)(uintptr_t)&along->wrapped,
+		GEX_OP_USER_NC, options_combine, &along->wrapped,
 	};
 	struct pcoll_call call;
 
 	pcoll_pst_begin(&call, along->tm, (struct pcoll_what){ operation, PCOLL_UPC }, 0, 0);
 	call.root = root;
-	pcoll_pst_fill_reduction(&call, &args);
+	pcoll_reduction_fill(&call, &args);
 	gex_Event_Wait(pcoll_pst_start(&call));
 }
 

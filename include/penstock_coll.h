@@ -38,8 +38,9 @@
  * caller changes neither src nor the arrays, and does not touch dst; with PST_OUT_NOSYNC until the
  * events of all ranks are synced. Plans copy the arrays. Buffers overlap only as in the column
  * "in place", and then on all ranks that have both; blocks of one dst never do. Lengths of 0 are
- * allowed; such a call need not wait for anybody. Two ranks with one target, offsets of PST_SINGLE
- * that differ, and memory that overlaps or is not aligned are looked for with PST_CHECK alone.
+ * allowed; such a call need not wait for anybody (with PST_CHECK it does). Looked for with
+ * PST_CHECK alone: two ranks with one target, offsets of PST_SINGLE that differ, memory that
+ * overlaps or is not aligned, and ranks of which some alone work in place or pass no bytes.
  *
  * Reductions take the types, operators and functions of gasnet_coll.h and those below.
  * GEX_OP_USER_NC combines in the order of ranks. dt_cnt may be 0.
@@ -166,8 +167,9 @@ PSI_COLL_CALL(exscan, (void *dst, const void *src, PSI_COLL_RED), (dst, src, PSI
 
 #define PST_ERR_BARRIER_MISMATCH GASNET_ERR_BARRIER_MISMATCH
 
-/* *result_out is 0, or PST_ERR_BARRIER_MISMATCH on every rank if two ranks passed different values.
- * The other form returns it. */
+/* *result_out is 0, or PST_ERR_BARRIER_MISMATCH on every rank if two ranks passed different values;
+ * then rank 0 of the team prints two that differ, if it has verbose errors on. The other form
+ * returns it. */
 PSI_API gex_Event_t pst_barrier_value_nb(gex_TM_t tm, int value, int *result_out,
 					 gex_Flags_t flags);
 static inline int

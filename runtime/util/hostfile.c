@@ -9,34 +9,44 @@
 
 enum { WHOLE_PATH = 2 * PSI_HOSTFILE_PATH };
 
+/* Returns false, with errno set, if the path is too long. */
 static bool
 path_make(const char *root, const char *path, char whole_out[WHOLE_PATH])
 {
-	int len = snprintf(whole_out, WHOLE_PATH, "%s%s", root, path);
-
-	return len > 0 && len < WHOLE_PATH;
+	if (strlen(root) + strlen(path) >= WHOLE_PATH) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	strcat(strcpy(whole_out, root), path);
+	return true;
 }
 
-/* Allocates nothing: waits read their own virtual time. */
+/* As read; a signal does not end it. */
+static ssize_t
+read_on(int fd, char *text, size_t size)
+{
+	ssize_t got;
+
+	do
+		got = read(fd, text, size);
+	while (got < 0 && errno == EINTR);
+	return got;
+}
+
 bool
 psi_hostfile_read(const char *root, const char *path, char *text, size_t size)
 {
 	char whole[WHOLE_PATH];
-	int file = path_make(root, path, whole) ? open(whole, O_RDONLY | O_CLOEXEC) : -1;
+	int fd = path_make(root, path, whole) ? open(whole, O_RDONLY | O_CLOEXEC) : -1;
 	size_t len = 0;
-	ssize_t got = 1;
+	ssize_t got;
 
-	if (file < 0)
+	if (fd < 0)
 		return false;
-	while (len < size - 1 && got) {
-		got = read(file, text + len, size - 1 - len);
-		if (got > 0)
-			len += (size_t)got;
-		else if (got < 0 && errno != EINTR)
-			got = 0;
-	}
+	while (len < size - 1 && (got = read_on(fd, text + len, size - 1 - len)) > 0)
+		len += (size_t)got;
 	text[len] = '\0';
-	close(file);
+	close(fd);
 	return true;
 }
 

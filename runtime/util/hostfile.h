@@ -10,7 +10,8 @@
 
 enum { PSI_HOSTFILE_PATH = 2048 };
 
-/* The start of root + path into text, at most size - 1 bytes and a zero; false without a file. */
+/* The start of root + path into text, at most size - 1 bytes and a zero; false without a file,
+ * errno says why.  Allocates nothing, since waits read their own virtual time. */
 bool psi_hostfile_read(const char *root, const char *path, char *text, size_t size);
 
 /*

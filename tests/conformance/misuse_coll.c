@@ -110,6 +110,14 @@ other_sizes(void)
 	                                      GEX_OP_USER, sum, NULL, 0));
 }
 
+/* Rank 1 alone passes no bytes. */
+static void
+no_bytes(void)
+{
+	pt_start(NULL, NULL, NULL, 0, 1);
+	gex_Event_Wait(gex_Coll_BroadcastNB(pt.tm, 0, words, words, pt.rank ? 0 : 8, 0));
+}
+
 /* Rank 0 passes a vector that is divided, the others one that is as long as a block of it. */
 static void
 other_lengths(void)
@@ -277,6 +285,10 @@ static const struct pt_misuse cases[] = {
 	{ "other_sizes", PT_ALWAYS, 2, other_sizes, "members that pass different sizes",
 	  "gex_Coll_ReduceToOneNB: call * on its team, to which rank 0 passes 4 bytes and rank 1 "
 	  "passes 8; let all members pass the same sizes",
+	  1 },
+	{ "no_bytes", PT_CHECKED, 2, no_bytes, "a broadcast of no bytes at one member alone",
+	  "gex_Coll_BroadcastNB: call * on its team, to which rank 0 passes 8 bytes and rank 1 "
+	  "passes 0; let all members pass the same sizes",
 	  1 },
 	{ "other_lengths", PT_ALWAYS, 3, other_lengths,
 	  "members that pass vectors, one of which is divided",

@@ -6,6 +6,17 @@
 static uint64_t words[8];
 
 static void
+sum(const void *arg1, void *out, size_t count, const void *cdata)
+{
+	const uint64_t *left = arg1;
+	uint64_t *right = out;
+
+	(void)cdata;
+	for (size_t i = 0; i < count; i++)
+		right[i] += left[i];
+}
+
+static void
 other_elements(void)
 {
 	void *base[1] = { words };
@@ -121,16 +132,49 @@ upc_modes(void)
 	                          PST_UPC_OUT_NOSYNC | PST_UPC_OUT_ALLSYNC);
 }
 
+static void *both[2] = { words, words };
+
+/* Starts the job; returns an array of so many elements in both ranks. */
+static pst_upc_array_t
+started_with_array(size_t elems)
+{
+	pt_start(NULL, NULL, NULL, 0, 1);
+	return (pst_upc_array_t){ pt.tm, both, 1, 8, elems, 0 };
+}
+
 /* Run by both: rank 1 passes another size. */
 static void
 upc_sizes(void)
 {
-	void *base[2] = { words, words };
-	pst_upc_array_t array = { NULL, base, 1, 8, 1, 0 };
+	const pst_upc_array_t array = started_with_array(1);
 
-	pt_start(NULL, NULL, NULL, 0, 1);
-	array.tm = pt.tm;
 	pst_upc_all_broadcast(&array, &array, pt.rank ? 16 : 8, 0);
+}
+
+/* Run by both, as above. */
+static void
+upc_permuted_sizes(void)
+{
+	static uint64_t to[2];
+	static int target;
+	void *results[2] = { to, to }, *targets[2] = { &target, &target };
+	const pst_upc_array_t array = started_with_array(2);
+	const pst_upc_array_t dst = { pt.tm, results, 1, 8, 2, 0 };
+	const pst_upc_array_t perm = { pt.tm, targets, 1, sizeof target, 2, 0 };
+
+	target = 1 - (int)pt.rank;
+	pst_upc_all_permute(&dst, &array, &perm, pt.rank ? 16 : 8, 0);
+}
+
+/* Run by both: rank 1 has the elements in rows of two. */
+static void
+upc_rows(void)
+{
+	pst_upc_array_t array = started_with_array(4);
+	const size_t elems = pt.rank ? 4 : 2;
+
+	array.elems = elems;
+	pst_upc_all_reduce(&array, &array, GEX_DT_U64, 8, elems, GEX_OP_USER_NC, sum, NULL, 0);
 }
 
 static const struct pt_misuse cases[] = {
@@ -188,6 +232,15 @@ static const struct pt_misuse cases[] = {
 	{ "upc_sizes", PT_CHECKED, 2, upc_sizes, "members that pass different sizes",
 	  "pst_upc_all_broadcast: call * on its team, to which rank 0 passes 8 bytes and rank 1 "
 	  "passes 16; let all members pass the same sizes",
+	  1 },
+	{ "upc_permuted_sizes", PT_CHECKED, 2, upc_permuted_sizes,
+	  "the same in a permutation",
+	  "pst_upc_all_permute: call * on its team, to which rank 0 passes 8 bytes and rank 1 "
+	  "passes 16; let all members pass the same sizes",
+	  1 },
+	{ "upc_rows", PT_CHECKED, 2, upc_rows, "members that have arrays of different lengths",
+	  "pst_upc_all_reduce: call * on its team, to which rank 0 passes * bytes and rank 1 "
+	  "passes *; let all members pass the same sizes",
 	  1 },
 	{ "upc_modes", PT_ALWAYS, 1, upc_modes, "two ways to synchronise after a reduction",
 	  "pst_upc_all_prefix_reduce: flags 0x28 have two of PST_IN_*, of PST_OUT_*, or SINGLE and "

@@ -2,8 +2,8 @@
  * Each algorithm that is a schedule, carried out on symbols for many sizes, roots, lengths and
  * parameters; and schedules with a mistake, which the check must notice.
  *
- * Teams have up to 5 members at level quick, 64 at level full, 300 at level long.  Sizes are dealt
- * out to as many processes as there are CPUs.
+ * Teams have up to 5 members at level quick, 64 at level full, 300 at level long.  Above level
+ * quick the sizes are dealt out to as many processes as there are CPUs.
  */
 #include "coll/device.h"
 #include "coll/schedule_list.h"
@@ -14,16 +14,15 @@
 #include "tests/unit/schedule_check.h"
 #include "tests/unit/schedule_place.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { SLOTS = 32, SMALLEST = 5, SMALL = 7, MIDDLE = 64, LARGE = 300 };
 
-/* Of the ways that an algorithm takes, each root has one of so many; with more members than
- * WAYS_MANY, fewer. */
-enum { WAYS_APART = 3, WAYS_MANY = 128, WAYS_FAR_APART = 9 };
+/* Each root is checked with every third way, with more than 128 members with every ninth. */
+enum { WAYS_APART = 3, MANY = 128, WAYS_FAR_APART = 9 };
 
 /* This process has the sizes whose remainder is its share. */
 static uint32_t share, shares = 1;
@@ -162,13 +161,15 @@ check_small(const struct pcoll_builder *builder, uint32_t most)
 {
 	struct pcoll_shape shape = { .operation = builder->operation };
 
-	for (shape.size = 1; shape.size <= most; shape.size++)
-		for (shape.root = 0; size_is_ours(shape.size) &&
-		                     shape.root < (has_root(builder) ? shape.size : 1);
+	for (shape.size = 1; shape.size <= most; shape.size++) {
+		if (!size_is_ours(shape.size))
+			continue;
+		for (shape.root = 0; shape.root < (has_root(builder) ? shape.size : 1);
 		     shape.root++)
 			for (shape.radix = 2; shape.radix <= (builder->has_radix ? 5 : 2);
 			     shape.radix++)
 				check_lengths_of_layouts(builder, shape);
+	}
 }
 
 /* One vector, in a few pieces, with a radix that the size chooses.  Of the ways that the algorithm
@@ -200,7 +201,7 @@ check_one(const struct pcoll_builder *builder, uint32_t size, uint32_t root,
 static void
 check_roots(const struct pcoll_builder *builder, uint32_t size)
 {
-	const unsigned apart = size <= WAYS_MANY ? WAYS_APART : WAYS_FAR_APART;
+	const unsigned apart = size <= MANY ? WAYS_APART : WAYS_FAR_APART;
 	unsigned turn = size;
 
 	for (uint32_t root = 0; root < size; root++, turn++)
@@ -222,13 +223,14 @@ check_larger(const struct pcoll_builder *builder)
 {
 	const uint32_t most = level_is("long") ? LARGE : MIDDLE;
 
-	for (uint32_t size = SMALL + 1; size <= most; size++)
+	for (uint32_t size = SMALL + 1; size <= most; size++) {
 		if (!size_is_ours(size))
 			continue;
-		else if (has_root(builder))
+		if (has_root(builder))
 			check_roots(builder, size);
 		else
 			check_placements(builder, size);
+	}
 }
 
 static void
@@ -258,14 +260,27 @@ check_builders(void)
 		}
 }
 
+/* How many CPUs this process may use. */
+static uint32_t
+cpus(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}
+
 START_TEST(algorithms_do_what_their_task_is)
 {
-	shares = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
-	for (share = 0; share < shares; share++)
-		if (!check_fork()) {
+	shares = level_is("full") || level_is("long") ? cpus() : 1;
+	for (share = 0; share < shares; share++) {
+		const pid_t child = check_fork();
+
+		ck_assert_int_ge(child, 0);
+		if (!child) {
 			check_builders();
-			_exit(EXIT_SUCCESS);
+			exit(EXIT_SUCCESS);
 		}
+	}
 	for (uint32_t i = 0; i < shares; i++) {
 		int status;
 
