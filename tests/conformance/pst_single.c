@@ -90,6 +90,15 @@ without_root(void)
 		expect_sum(pt.rank, 0);
 }
 
+/* Addresses of nothing are no offsets of a segment. */
+static void
+without_bytes(void)
+{
+	pst_bcast(pt.tm, 0, NULL, NULL, 0, PST_SINGLE);
+	pst_allreduce(pt.tm, NULL, NULL, GEX_DT_U64, 8, 0, GEX_OP_ADD, NULL, NULL, PST_SINGLE);
+	pst_permute(pt.tm, pt.rank, NULL, NULL, 0, PST_SINGLE);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -105,5 +114,7 @@ main(int argc, char **argv)
 		with_root(root);
 	pt_phase("calls without");
 	without_root();
+	pt_phase("calls of no bytes");
+	without_bytes();
 	pt_finish();
 }
