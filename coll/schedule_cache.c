@@ -93,11 +93,12 @@ call_is_in_place(const struct pcoll_call *call, const struct pcoll_shape *shape)
 	}
 }
 
-/* An exchange with lists never is. */
+/* An exchange with lists never is, nor is a member whose block is empty. */
 static bool
 call_with_lists_is_in_place(const struct pcoll_call *call, const struct pcoll_shape *shape)
 {
-	return shape->operation != PCOLL_EXCHANGE && call_is_in_place(call, shape);
+	return shape->operation != PCOLL_EXCHANGE && call->len_bytes &&
+	       call_is_in_place(call, shape);
 }
 
 struct pcoll_shape
