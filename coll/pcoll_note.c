@@ -114,8 +114,8 @@ call_tells_offsets(const struct pcoll_call *call)
 }
 
 /* With checks: is it in place, in an operation where all members must be if one is?  The legacy
- * calls let each member choose.  Calls with lists are left out: who has an empty block may pass any
- * address. */
+ * calls let each member choose.  Left out are exscan, whose rank 0 writes nothing, and calls with
+ * lists, where who has an empty block may pass any address. */
 static bool
 call_tells_in_place(const struct pcoll_call *call)
 {
@@ -125,7 +125,6 @@ call_tells_in_place(const struct pcoll_call *call)
 	case PCOLL_EXCHANGE:
 	case PCOLL_REDUCE_SCATTER:
 	case PCOLL_SCAN:
-	case PCOLL_EXSCAN:
 		return psi.checks && call->what.api != PCOLL_LEGACY && call->len_bytes &&
 		       !pcoll_call_has_lists(call) && !pcoll_call_has_scalar(call) &&
 		       pcoll_shape_of_call(call).in_place;

@@ -300,9 +300,7 @@ gex_Event_t
 pst_barrier_value_nb(gex_TM_t tm, int value, int *result_out, gex_Flags_t flags)
 {
 	const struct pcoll_what what = { PCOLL_REDUCE_TO_ALL, PCOLL_PST_BARRIER };
-	const struct named own = {
-		.rank_and_1 = flags & PST_BARRIER_ANONYMOUS ? 0 : tm->rank + 1, .id = value,
-	};
+	struct named own = { .id = value };
 	struct pcoll_call call;
 
 	pcoll_pst_begin(&call, tm, what, flags, PST_BARRIER_ANONYMOUS);
@@ -311,6 +309,7 @@ pst_barrier_value_nb(gex_TM_t tm, int value, int *result_out, gex_Flags_t flags)
 	call.reduction = (struct pcoll_reduction){
 		.elem_bytes = sizeof(struct named), .combine = named_combine,
 	};
+	own.rank_and_1 = flags & PST_BARRIER_ANONYMOUS ? 0 : tm->rank + 1;
 	_Static_assert(sizeof own <= sizeof call.scalar.in, "a value takes no more");
 	memcpy(call.scalar.in, &own, sizeof own);
 	call.scalar.result_out = result_out;

@@ -82,7 +82,7 @@ shape_own_offset(const struct pcoll_shape *shape, const struct pcoll_list *list)
 static bool
 call_is_in_place(const struct pcoll_call *call, const struct pcoll_shape *shape)
 {
-	const char *dst = call->dst, *src = call->src;
+	const uintptr_t dst = (uintptr_t)call->dst, src = (uintptr_t)call->src;
 
 	switch (shape->operation) {
 	case PCOLL_SCATTER:
@@ -258,10 +258,10 @@ device_steps_count(struct pcoll_cached *cached)
 			cached->device_steps[schedule->step[i].line]++;
 }
 
-/* Has the call more than a meeting?  Calls of no bytes, which come here with PST_CHECK alone, have
- * not, but for a permutation, where targets that are the same are found. */
+/* Is there more to do than to meet?  In calls of no bytes, which come here with PST_CHECK alone,
+ * there is not, but for a permutation, where targets that are the same are found. */
 static bool
-shape_needs_builder(const struct pcoll_shape *shape)
+shape_moves(const struct pcoll_shape *shape)
 {
 	return shape->len_bytes || shape->listed || shape->operation == PCOLL_BARRIER ||
 	       shape->operation == PCOLL_PERMUTE;
@@ -272,14 +272,14 @@ cached_build(struct pcoll_cached *cached)
 {
 	struct pcoll_schedule *schedule = &cached->schedule;
 	struct pcoll_shape *shape = &cached->shape;
-	const struct pcoll_builder *builder =
-		shape_needs_builder(shape) ? pcoll_select(shape) : NULL;
+	const struct pcoll_builder *builder = pcoll_select(shape);
+	const bool moves = shape_moves(shape);
 
 	if (cached->in_all)
 		pcoll_add_meeting(schedule, shape);
-	if (builder && (builder->has_device || !shape->device_only))
+	if (moves && (builder->has_device || !shape->device_only))
 		builder->build(schedule, shape);
-	cached->has_device = builder && builder->has_device;
+	cached->has_device = moves && builder->has_device;
 	if (cached->has_device && !schedule->lacks_memory)
 		device_steps_count(cached);
 	if (cached->out_all) {

@@ -81,6 +81,8 @@ no_size(void)
 	pst_scan(pt.tm, words, words + 4, GEX_DT_USER, 0, 1, GEX_OP_ADD, NULL, NULL, 0);
 }
 
+static void value_nowhere(void) { (void)pst_barrier_value(GEX_TM_INVALID, 1, 0); }
+
 static void
 value_operator(void)
 {
@@ -276,6 +278,8 @@ static const struct pt_misuse cases[] = {
 	  "pst_reduce_scatterv: dt_cnt is 1, and the blocks have 2 elements; pass their sum", 0 },
 	{ "no_size", PT_ALWAYS, 1, no_size, "elements of no bytes",
 	  "pst_scan: dt_sz is 0, and the type has at least one byte; pass its sizeof", 0 },
+	{ "value_nowhere", PT_ALWAYS, 1, value_nowhere, "a barrier with a value of no team",
+	  "pst_barrier_value: called with GEX_TM_INVALID; pass one that the library gave", 0 },
 	{ "value_operator", PT_ALWAYS, 1, value_operator, "an operation of integers on values",
 	  "pst_allreduce_value: op 0x4 cannot reduce type 0x10; pass ADD, MULT, MIN or MAX, with "
 	  "integers also AND, OR or XOR, else GEX_OP_USER",
