@@ -2,8 +2,9 @@
  * Each algorithm that is a schedule, carried out on symbols for many sizes, roots, lengths and
  * parameters; and schedules with a mistake, which the check must notice.
  *
- * Teams have up to 5 members at level quick, 64 at level full, 300 at level long.  Above level
- * quick the sizes are dealt out to as many processes as there are CPUs.
+ * Teams have up to 5 members at level quick and 64 at the others, and with SCHEDULE_LARGE, as
+ * t_schedule_large is built, 65 to 300.  Above level quick the sizes are dealt out to as many
+ * processes as there are CPUs.
  */
 #include "coll/device.h"
 #include "coll/schedule_list.h"
@@ -19,10 +20,16 @@
 #include <string.h>
 #include <sys/wait.h>
 
-enum { SLOTS = 32, SMALLEST = 5, SMALL = 7, MIDDLE = 64, LARGE = 300 };
+/* Up to SMALL members with all lengths; behind that, one length for each size. */
+#ifdef SCHEDULE_LARGE
+enum { SLOTS = 32, SMALLEST = 0, SMALL = 0, FIRST = 65, LAST = 300 };
+#else
+enum { SLOTS = 32, SMALLEST = 5, SMALL = 7, FIRST = SMALL + 1, LAST = 64 };
+#endif
 
-/* Each root is checked with every third way, with more than 128 members with every ninth. */
-enum { WAYS_APART = 3, MANY = 128, WAYS_FAR_APART = 9 };
+/* Each root is checked with every third way; with more than 128 members with one, and devices of one
+ * kind. */
+enum { WAYS_APART = 3, MANY = 128 };
 
 /* This process has the sizes whose remainder is its share. */
 static uint32_t share, shares = 1;
@@ -70,6 +77,10 @@ device_serves(const struct pcoll_shape *shape)
 }
 
 static struct pcoll_device device = { .serves = device_serves };
+
+/* The kinds of devices that an algorithm is checked with, and which it is now. */
+enum { DEVICE_KINDS = 4 };
+static unsigned device_kind, device_kinds;
 
 static void
 check_way(const struct pcoll_builder *builder, struct pcoll_shape shape, unsigned way)
@@ -197,11 +208,21 @@ check_one(const struct pcoll_builder *builder, uint32_t size, uint32_t root,
 	pcoll_layout_free(layout);
 }
 
+static unsigned
+ways_allowed(const struct pcoll_builder *builder)
+{
+	unsigned count = 0;
+
+	for (unsigned way = 0; way < WAYS; way++)
+		count += way_is_allowed(builder, way);
+	return count;
+}
+
 /* Each root has some of the ways and one placement.  The roots behind it have the others. */
 static void
 check_roots(const struct pcoll_builder *builder, uint32_t size)
 {
-	const unsigned apart = size <= MANY ? WAYS_APART : WAYS_FAR_APART;
+	const unsigned apart = size <= MANY ? WAYS_APART : ways_allowed(builder);
 	unsigned turn = size;
 
 	for (uint32_t root = 0; root < size; root++, turn++)
@@ -221,10 +242,8 @@ check_placements(const struct pcoll_builder *builder, uint32_t size)
 static void
 check_larger(const struct pcoll_builder *builder)
 {
-	const uint32_t most = level_is("long") ? LARGE : MIDDLE;
-
-	for (uint32_t size = SMALL + 1; size <= most; size++) {
-		if (!size_is_ours(size))
+	for (uint32_t size = FIRST; size <= LAST; size++) {
+		if (!size_is_ours(size) || (size > MANY && size % device_kinds != device_kind))
 			continue;
 		if (has_root(builder))
 			check_roots(builder, size);
@@ -247,17 +266,18 @@ check_builder(const struct pcoll_builder *builder)
 static void
 check_builders(void)
 {
-	static const unsigned scopes[] = {
+	static const unsigned scopes[DEVICE_KINDS] = {
 		PCOLL_SCOPE_LEADERS, PCOLL_SCOPE_HOST, PCOLL_SCOPE_LEADERS | PCOLL_SCOPE_HOST,
 		PCOLL_SCOPE_RANKS,
 	};
 
-	for (size_t i = 0; pcoll_builders[i]; i++)
-		for (size_t kind = 0; kind < sizeof scopes / sizeof scopes[0]; kind++) {
-			device.scopes = scopes[kind];
-			if (!kind || pcoll_builders[i]->has_device)
-				check_builder(pcoll_builders[i]);
+	for (size_t i = 0; pcoll_builders[i]; i++) {
+		device_kinds = pcoll_builders[i]->has_device ? DEVICE_KINDS : 1;
+		for (device_kind = 0; device_kind < device_kinds; device_kind++) {
+			device.scopes = scopes[device_kind];
+			check_builder(pcoll_builders[i]);
 		}
+	}
 }
 
 /* How many CPUs this process may use. */
