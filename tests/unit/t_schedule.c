@@ -27,8 +27,8 @@ enum { SLOTS = 32, SMALLEST = 0, SMALL = 0, FIRST = 65, LAST = 300 };
 enum { SLOTS = 32, SMALLEST = 5, SMALL = 7, FIRST = SMALL + 1, LAST = 64 };
 #endif
 
-/* Each root is checked with every third way; with more than 128 members with one, and devices of one
- * kind. */
+/* Each root is checked with every third way; with more than 128 members with one, and with one kind
+ * of device. */
 enum { WAYS_APART = 3, MANY = 128 };
 
 /* This process has the sizes whose remainder is its share. */
