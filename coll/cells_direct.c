@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 /* What is copied at once, where there is so much. */
-enum { BYTES_AT_ONCE = 256 << 10 };
+enum { BYTES_AT_ONCE = 1024 << 10 };
 
 /* -- filling ----------------------------------------------------------------------------------- */
 
