@@ -19,7 +19,7 @@ flag_check(const char *call, uint32_t number, const struct pcoll_signature *lowe
 /* Ends the job if one of the two alone works in place. */
 static void __attribute__((cold))
 in_place_check(const char *call, uint32_t number, const struct pcoll_signature *lower,
-            const struct pcoll_signature *higher)
+               const struct pcoll_signature *higher)
 {
 	const bool lower_is = lower->form & PCOLL_FORM_IN_PLACE;
 
