@@ -4,7 +4,9 @@
  * have mapped or in their own process, else by the kernel (process_vm_readv).  The call of the
  * member whose src it is ends when all have read.
  *
- * In a gather or a scatter of two members both may copy (cells_halves.c).
+ * Who only gives has direct cells where src is mapped, and so long that one copy is quicker than two
+ * which overlap.  In a gather or a scatter of two members whose src is not mapped both may copy
+ * (cells_halves.c).
  *
  * A member that cannot read there refuses the phase, and the member whose cell it is then fills its
  * room as well, and no direct cells from the next operation on.
@@ -22,9 +24,8 @@ enum { BYTES_AT_ONCE = 1024 << 10 };
 
 /* -- filling ----------------------------------------------------------------------------------- */
 
-/* Do the others read src by loads? */
-static bool
-src_is_mapped(const struct pcoll_cells *cells, const struct cells_op *op)
+bool
+pcoll_cells_src_is_mapped(const struct pcoll_cells *cells, const struct cells_op *op)
 {
 	const struct pst_peer *own = &psi.peers[cells->peers[cells->rank].place];
 	const size_t len_bytes =
@@ -35,7 +36,7 @@ src_is_mapped(const struct pcoll_cells *cells, const struct cells_op *op)
 	                                   own->size_bytes - len_bytes);
 }
 
-/* Each member waits for the others anyway.  Elsewhere direct cells would hold up who only gives. */
+/* Each member waits for the others anyway. */
 static bool
 all_wait(const struct pcoll_cells_kind *kind)
 {
@@ -43,16 +44,26 @@ all_wait(const struct pcoll_cells_kind *kind)
 	       kind->others.reads == PCOLL_READS_ALL_DOWN;
 }
 
+/* Is a block that the others read by loads to be read in src? */
+static bool
+mapped_is_worth_it(const struct pcoll_cells *cells, const struct cells_op *op)
+{
+	const size_t least = cells->size == 2 ? op->kind->mapped_least_of_two
+	                                      : op->kind->mapped_least;
+
+	return all_wait(op->kind) || (least && op->call->len_bytes >= least);
+}
+
 /* Called once for each operation: pcoll_cells_kernel_choose counts its calls. */
 bool
 pcoll_cells_fills_direct(struct pcoll_cells *cells, const struct cells_op *op)
 {
-	if (op->call->len_bytes < CELLS_DIRECT_BYTES || !(all_wait(op->kind) || op->is_one_way) ||
-	    cells->is_refused || psi_way_is_masked(PSI_WAY_GET) || !src_stays(cells, op))
+	if (op->call->len_bytes < CELLS_DIRECT_BYTES || cells->is_refused ||
+	    psi_way_is_masked(PSI_WAY_GET) || !src_stays(cells, op))
 		return false;
-	if (src_is_mapped(cells, op))
-		return !op->is_one_way;
-	return pcoll_cells_kernel_choose(cells, op);
+	if (pcoll_cells_src_is_mapped(cells, op))
+		return mapped_is_worth_it(cells, op);
+	return (all_wait(op->kind) || op->is_one_way) && pcoll_cells_kernel_choose(cells, op);
 }
 
 void
@@ -110,14 +121,29 @@ bounce_of(struct pcoll_cells *cells)
 	return cells->bounce;
 }
 
+/* Where that peer's block for this member begins, at its owner. */
+static uintptr_t
+block_at(const struct pcoll_cells *cells, const struct cells_op *op, uintptr_t src)
+{
+	return src + (op->kind->src_blocks ? cells->rank * op->call->len_bytes : 0);
+}
+
+/* Is it seen here?  Then its owner copies nothing of it. */
+static bool
+peer_src_is_mapped(const struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from,
+                   uintptr_t src)
+{
+	return peer_bytes(&cells->peers[from], block_at(cells, op, src), op->call->len_bytes) !=
+	       NULL;
+}
+
 /* False: the kernel does not read there. */
 static bool
 piece_read(struct pcoll_cells *cells, struct cells_op *op, gex_Rank_t from,
            struct cells_piece piece, uintptr_t src)
 {
 	const struct peer *peer = &cells->peers[from];
-	const uintptr_t at =
-		src + piece.at + (op->kind->src_blocks ? cells->rank * op->call->len_bytes : 0);
+	const uintptr_t at = block_at(cells, op, src) + piece.at;
 	const void *bytes = peer_bytes(peer, at, piece.len_bytes);
 	const gex_Rank_t rank = psi_jobrank_of(peer->place);
 	/* between two members dst may be src, which holds the own operand */
@@ -153,6 +179,11 @@ pcoll_cells_read_direct(struct pcoll_cells *cells, struct cells_op *op, gex_Rank
 	struct cells_piece piece;
 	uint64_t copied;
 
+	if (op->has_offered && peer_src_is_mapped(cells, op, from, line->direct.src)) {
+		if (!pcoll_cells_halves_withdraw(cells))
+			return false;
+		op->has_offered = false;
+	}
 	if (!peer->is_out_of_reach && op->has_offered && phase == op->call->in_all) {
 		const enum pcoll_halves halves =
 			pcoll_cells_halves_read(cells, op, line->direct.src);

@@ -108,7 +108,8 @@ reader_offers(const struct pcoll_cells *cells, const struct cells_op *op)
 void
 pcoll_cells_pace_choose(struct pcoll_cells *cells, struct cells_op *op)
 {
-	op->is_one_way = is_one_way(cells, op);
+	op->is_one_way = is_one_way(cells, op) &&
+	                 !(op->role.fills && pcoll_cells_src_is_mapped(cells, op));
 	op->offers = false;
 	op->pace = NULL;
 	op->gap_ticks = 0;

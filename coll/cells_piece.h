@@ -113,8 +113,9 @@ src_stays(const struct pcoll_cells *cells, const struct cells_op *op)
 	const struct pcoll_cells_kind *kind = op->kind;
 	const size_t len_bytes = op->call->len_bytes;
 
-	if (!op->role.copies_own && op->role.reads == PCOLL_READS_NONE)
-		return true;    /* it has no dst */
+	if (op->role.reads == PCOLL_READS_NONE &&
+	    (!op->role.copies_own || src_block(op, cells->rank) == dst_block(op, cells->rank)))
+		return true;    /* it writes nothing */
 	if (kind->dst_blocks && !kind->src_blocks && dst_block(op, cells->rank) == op->call->src)
 		return true;
 	return !ranges_overlap(op->call->src, len_bytes * (kind->src_blocks ? cells->size : 1),

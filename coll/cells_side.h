@@ -51,7 +51,8 @@ struct cells_op {
 	size_t *remainder_list;         /* [2 * size] at the root of a gather: bytes and offsets of
 	                                 * such blocks; or NULL */
 	struct pcoll_pace *pace;        /* NULL: the kernel's copies are not for it */
-	bool is_one_way;                /* one of two gives, and the kernel may copy that */
+	bool is_one_way;                /* one of two gives, and the kernel may copy that; to who
+	                                 * gives: src is not mapped either */
 	bool offers, has_offered, front_is_read;        /* the reader of such a block, which both
 	                                                 * may copy (cells_halves.c) */
 	/* Where there is a pace: the time between this member's last operation with a pace and this
@@ -211,6 +212,8 @@ unsigned char *pcoll_cells_room(struct pcoll_cells *cells, gex_Rank_t rank, uint
 
 /* -- direct cells (cells_direct.c); by the same thread ----------------------------------------- */
 
+/* Do the others read its src by loads? */
+bool pcoll_cells_src_is_mapped(const struct pcoll_cells *cells, const struct cells_op *op);
 /* Will this member's cells of the operation be direct? */
 bool pcoll_cells_fills_direct(struct pcoll_cells *cells, const struct cells_op *op);
 /* Fills the cell that is next. */

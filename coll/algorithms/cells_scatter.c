@@ -8,6 +8,7 @@ const struct pcoll_cells_kind pcoll_cells_scatter = {
 	.operation = PCOLL_SCATTER, .src_blocks = true,
 	.root = { .fills = true, .reads = PCOLL_READS_NONE, .copies_own = true },
 	.others = { .reads = PCOLL_READS_ROOT },
+	.mapped_least_of_two = 64 << 10, .mapped_least = 128 << 10,
 };
 
 #define EACH { .fills = true, .reads = PCOLL_READS_OTHERS, .copies_own = true }

@@ -256,6 +256,26 @@ trials(struct pt_step *heap, struct pt_step *segment, unsigned long rounds)
 		}
 }
 
+/* In segments, so long that a gather of several and a broadcast of two are read there too. */
+static void
+trials_long(struct pt_step *segment, unsigned long rounds)
+{
+	enum { LONG = 50000 };
+
+	for (unsigned long round = 0; round < rounds; round++) {
+		struct trial trial = {
+			.count = LONG, .root = (gex_Rank_t)(round % pt.size), .src = segment,
+			.dst = segment + 3 * LONG, .in_place = round / 3 % 2,
+		};
+
+		turn++;
+		try_gather(&trial);
+		try_scatter(&trial);
+		trial.count = 2 * LONG;
+		try_bcast(&trial);
+	}
+}
+
 /* -- two members ------------------------------------------------------------------------------- */
 
 static void (*const block_tries[])(const struct trial *) = {
@@ -392,6 +412,8 @@ main(int argc, char **argv)
 	heap = malloc(elements * sizeof *heap);
 	PT_EQ(heap != NULL, 1);
 	trials(heap, (struct pt_step *)(void *)pt.base, pt_scale(2, 6));
+	if (pt.size <= 3)
+		trials_long((struct pt_step *)(void *)pt.base, pt_scale(6, 24));
 	if (pt.size == 2)
 		trials_of_two(heap);
 	free(heap);
