@@ -4,7 +4,7 @@
  * have mapped or in their own process, else by the kernel (process_vm_readv).  The call of the
  * member whose src it is ends when all have read.
  *
- * Who only gives has direct cells where src is mapped, and so long that one copy is quicker than two
+ * Who only gives has direct cells where src is mapped and so long that one copy is quicker than two
  * which overlap.  In a gather or a scatter of two members whose src is not mapped both may copy
  * (cells_halves.c).
  *
