@@ -58,13 +58,14 @@ cells_wake(const struct pcoll_cells *cells)
 }
 
 /* A phase that is not passed yet, behind one that is not either, with direct cells or with
- * messages; or a cell that is not filled. */
+ * messages; a direct cell that others have not read, and may refuse; or a cell that is not
+ * filled. */
 static bool
 cells_lag(const struct pcoll_cells *cells)
 {
 	const struct cells_op *newest = cells->newest;
 
-	return cells->filling ||
+	return cells->filling || cells->direct ||
 	       (cells->oldest && (newest->first + newest->phases - cells->taken > 1 ||
 	                          cells_op_is_awaited(newest)));
 }
@@ -286,6 +287,7 @@ peers_open(struct pcoll_cells *cells, gex_TM_t tm)
 	if (!peers || !sleepers)
 		psi_fatal("no memory for collectives of a team of %u", tm->size);
 	cells->sleeper_count = 0;
+	cells->all_near = true;
 	for (gex_Rank_t rank = 0; rank < tm->size; rank++) {
 		const uint32_t place = tm->places ? tm->places[rank] : rank;
 
@@ -293,6 +295,7 @@ peers_open(struct pcoll_cells *cells, gex_TM_t tm)
 			.cells = pcoll_cells_of_member(tm, rank),
 			.is_here = psi_jobrank_of(place) == psi.boot.rank, .place = place,
 		};
+		cells->all_near &= psi_in_my_nbrhd(psi_jobrank_of(place));
 		if (!peers[rank].is_here)
 			sleepers[cells->sleeper_count++] = sleeper_of(tm, place);
 	}

@@ -90,8 +90,8 @@ struct pcoll_cells_kind {
 	bool combines;                  /* what is read is combined, from right to left */
 	bool leads_fill;                /* of those that fill, only who leads a group does */
 	struct pcoll_cells_role root, others;   /* equal where there is no root */
-	/* Where some only give: from so many bytes on a block that is in a segment is read there,
-	 * between two members, and with more; 0: never.  Who gives waits until it is read. */
+	/* Where some only give: from so many bytes on a block that is mapped is read there, between
+	 * two members, and with more; 0: never.  Who gives waits until it is read. */
 	size_t mapped_least_of_two, mapped_least;
 	/* Divides a call of more than a room.  Returns how many parts it has, 0 for none; all
 	 * members divide alike.  NULL: such calls have none. */

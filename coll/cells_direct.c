@@ -31,7 +31,7 @@ pcoll_cells_src_is_mapped(const struct pcoll_cells *cells, const struct cells_op
 	const size_t len_bytes =
 		op->call->len_bytes * (op->kind->src_blocks ? cells->size : 1);
 
-	return cells->all_here || (len_bytes <= own->size_bytes &&
+	return cells->all_here || (cells->all_near && len_bytes <= own->size_bytes &&
 	                           (uintptr_t)op->call->src - own->base <=
 	                                   own->size_bytes - len_bytes);
 }
@@ -128,7 +128,7 @@ block_at(const struct pcoll_cells *cells, const struct cells_op *op, uintptr_t s
 	return src + (op->kind->src_blocks ? cells->rank * op->call->len_bytes : 0);
 }
 
-/* Is it seen here?  Then its owner copies nothing of it. */
+/* Is it seen here?  Then its owner seldom helps: only where other blocks of its src are not. */
 static bool
 peer_src_is_mapped(const struct pcoll_cells *cells, const struct cells_op *op, gex_Rank_t from,
                    uintptr_t src)

@@ -32,7 +32,7 @@ enum { GAIN_PART = 16 };
 /* Gaps count for at most so many times the copies: longer ones are mostly computation. */
 enum { MOST_GAPS = 16 };
 
-/* Longer blocks that one gives go by rooms. */
+/* The kernel copies no longer blocks that one gives. */
 enum { ONE_WAY_MOST_BYTES = 256 << 10 };
 
 /* -- before the first cell --------------------------------------------------------------------- */
@@ -91,7 +91,8 @@ wants_rooms(const struct psi_cells *member, uint32_t bit)
 }
 
 /* In a gather the reader copies its own block meanwhile, so it takes the help.  While rooms are
- * wanted, only the owner's trials are direct, and offers are made in every second period. */
+ * wanted, the kernel copies in the owner's trials alone, and offers are made in every second
+ * period. */
 static bool
 reader_offers(const struct pcoll_cells *cells, const struct cells_op *op)
 {
@@ -240,6 +241,8 @@ pcoll_cells_pace_judge(struct pcoll_cells *cells, const struct cells_op *op)
 	const uint64_t gaps = op->gap_ticks + pace->peers_gap_ticks;
 	const uint64_t with_gaps = ticks + (gaps < most ? gaps : most);
 
+	if (op->by_loads && op->is_one_way)
+		pace->taken--;          /* as if it had not been: trials are for the others */
 	if (op->by_loads || cells->peers[1 - cells->rank].is_out_of_reach)
 		return;
 	if (pace->last == pace->way) {

@@ -50,7 +50,7 @@ struct cells_op {
 	uint64_t remainder_use;
 	size_t *remainder_list;         /* [2 * size] at the root of a gather: bytes and offsets of
 	                                 * such blocks; or NULL */
-	struct pcoll_pace *pace;        /* NULL: the kernel's copies are not for it */
+	struct pcoll_pace *pace;        /* NULL: its copies are not timed */
 	bool is_one_way;                /* one of two gives, and the kernel may copy that; to who
 	                                 * gives: src is not mapped either */
 	bool offers, has_offered, front_is_read;        /* the reader of such a block, which both
@@ -111,6 +111,7 @@ struct pcoll_cells {
 	gex_Rank_t sleeper_count;
 	struct psi_cells *own;          /* its own */
 	bool all_here;                  /* members of this process */
+	bool all_near;                  /* members that have mapped each other's segments */
 	struct pcoll_groups groups;
 	unsigned char *partial;         /* what its group has combined, if it leads one of
 	                                 * several */
@@ -212,7 +213,7 @@ unsigned char *pcoll_cells_room(struct pcoll_cells *cells, gex_Rank_t rank, uint
 
 /* -- direct cells (cells_direct.c); by the same thread ----------------------------------------- */
 
-/* Do the others read its src by loads? */
+/* Do the others read its src by loads: is it in a segment, or are all in this process? */
 bool pcoll_cells_src_is_mapped(const struct pcoll_cells *cells, const struct cells_op *op);
 /* Will this member's cells of the operation be direct? */
 bool pcoll_cells_fills_direct(struct pcoll_cells *cells, const struct cells_op *op);

@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+enum { REQ_TELL = 128 };
 enum { MOST = 20000 };          /* elements of a block, of 16 bytes each */
 
 /* The number of the call.  Each call moves other values, so a block that an earlier call left is
@@ -35,6 +36,7 @@ struct trial {
 	gex_Rank_t root;
 	struct pt_step *src, *dst;
 	int in_place;
+	gex_Flags_t flags;
 };
 
 #define STEPS(trial) GEX_DT_USER, sizeof(struct pt_step), (trial)->count, GEX_OP_USER_NC,     \
@@ -91,7 +93,7 @@ try_bcast(const struct trial *trial)
 	struct pt_step *to = is_root && trial->in_place ? trial->src : trial->dst;
 
 	blocks_fill(trial->src, trial->count, 1);
-	pst_bcast(pt.tm, trial->root, to, trial->src, BYTES(trial), 0);
+	pst_bcast(pt.tm, trial->root, to, trial->src, BYTES(trial), trial->flags);
 	if (to != trial->src)
 		spoil(trial->src, trial->count);
 	block_check(to, trial->count, trial->root, 0);
@@ -100,17 +102,21 @@ try_bcast(const struct trial *trial)
 static void
 try_scatter(const struct trial *trial)
 {
+	const int in_place = pt.rank == trial->root && trial->in_place;
+	struct pt_step *to = in_place ? trial->src + pt.rank * trial->count : trial->dst;
+
 	blocks_fill(trial->src, trial->count, pt.size);
-	pst_scatter(pt.tm, trial->root, trial->dst, trial->src, BYTES(trial), 0);
-	spoil(trial->src, pt.size * trial->count);
-	block_check(trial->dst, trial->count, trial->root, pt.rank);
+	pst_scatter(pt.tm, trial->root, to, trial->src, BYTES(trial), trial->flags);
+	if (!in_place)
+		spoil(trial->src, pt.size * trial->count);
+	block_check(to, trial->count, trial->root, pt.rank);
 }
 
 static void
 try_gather(const struct trial *trial)
 {
 	blocks_fill(trial->src, trial->count, 1);
-	pst_gather(pt.tm, trial->root, trial->dst, trial->src, BYTES(trial), 0);
+	pst_gather(pt.tm, trial->root, trial->dst, trial->src, BYTES(trial), trial->flags);
 	spoil(trial->src, trial->count);
 	for (gex_Rank_t from = 0; pt.rank == trial->root && from < pt.size; from++)
 		block_check(trial->dst + from * trial->count, trial->count, from, 0);
@@ -266,6 +272,8 @@ trials_long(struct pt_step *segment, unsigned long rounds)
 		struct trial trial = {
 			.count = LONG, .root = (gex_Rank_t)(round % pt.size), .src = segment,
 			.dst = segment + 3 * LONG, .in_place = round / 3 % 2,
+			.flags = (round % 2 ? PST_IN_ALLSYNC : 0) |
+			         (round / 2 % 2 ? PST_OUT_ALLSYNC : 0),
 		};
 
 		turn++;
@@ -387,9 +395,44 @@ trials_divided(struct pt_step *heap, unsigned long rounds)
 	}
 }
 
+static pt_count told;
+
+static void
+req_tell(gex_Token_t token)
+{
+	(void)token;
+	PT_INC(told);
+}
+
+/* Rank 0 gives, begins something short, and then only polls; rank 1, which may have to refuse what
+ * rank 0 gives, tells it when it has all. */
+static void
+given_before_a_wait(struct pt_step *heap)
+{
+	enum { COUNT = 4096 };
+	struct pt_step *dst = heap + 2 * COUNT;
+	uint64_t word = 7, got = 0;
+	gex_Event_t events[2];
+
+	turn++;
+	blocks_fill(heap, COUNT, 1);
+	events[0] = pst_gather_nb(pt.tm, 1, dst, heap, COUNT * sizeof *heap, 0);
+	events[1] = pst_bcast_nb(pt.tm, 0, &got, &word, sizeof word, 0);
+	if (pt.rank == 0)
+		GASNET_BLOCKUNTIL(PT_GET(told) > 0);
+	for (size_t i = 0; i < 2; i++)
+		gex_Event_Wait(events[i]);
+	PT_EQ(got, 7);
+	if (pt.rank == 1) {
+		block_check(dst, COUNT, 0, 0);
+		PT_OK(gex_AM_RequestShort0(pt.tm, 0, REQ_TELL, 0));
+	}
+}
+
 static void
 trials_of_two(struct pt_step *heap)
 {
+	given_before_a_wait(heap);
 	trials_divided(heap, pt_scale(24, 240));
 	trials_written(heap, pt_scale(280, 1400));
 	trials_untouched(heap, 4096, pt_scale(200, 2000));
@@ -402,10 +445,11 @@ trials_of_two(struct pt_step *heap)
 int
 main(int argc, char **argv)
 {
+	gex_AM_Entry_t table[] = { PT_HANDLER(REQ_TELL, req_tell, PT_REQ_SHORT, 0) };
 	const size_t elements = 2 * (size_t)MOST * 8;
 	struct pt_step *heap;
 
-	pt_start(&argc, &argv, NULL, 0, elements * sizeof *heap);
+	pt_start(&argc, &argv, table, PT_COUNT(table), elements * sizeof *heap);
 	PT_LE(pt.size, 8);
 	if (argc > 1 && strcmp(argv[1], "refused") == 0 && pt.rank % 2)
 		setenv("PST_TEST_DENY", "vm_readv", 1);
