@@ -404,20 +404,24 @@ req_tell(gex_Token_t token)
 	PT_INC(told);
 }
 
-/* Rank 0 gives, begins something short, and then only polls; rank 1, which may have to refuse what
- * rank 0 gives, tells it when it has all. */
+/* Rank 0 gives, begins something short, and then only polls; rank 1, which is late and may have
+ * to refuse what rank 0 gives, tells it when it has all.  No member of that team has refused
+ * anything yet. */
 static void
 given_before_a_wait(struct pt_step *heap)
 {
 	enum { COUNT = 4096 };
 	struct pt_step *dst = heap + 2 * COUNT;
+	gex_TM_t tm = pt_split(pt.tm, 0, (int)pt.rank);
 	uint64_t word = 7, got = 0;
 	gex_Event_t events[2];
 
 	turn++;
 	blocks_fill(heap, COUNT, 1);
-	events[0] = pst_gather_nb(pt.tm, 1, dst, heap, COUNT * sizeof *heap, 0);
-	events[1] = pst_bcast_nb(pt.tm, 0, &got, &word, sizeof word, 0);
+	if (pt.rank == 1)
+		pt_sleep_ms(5);
+	events[0] = pst_gather_nb(tm, 1, dst, heap, COUNT * sizeof *heap, 0);
+	events[1] = pst_bcast_nb(tm, 0, &got, &word, sizeof word, 0);
 	if (pt.rank == 0)
 		GASNET_BLOCKUNTIL(PT_GET(told) > 0);
 	for (size_t i = 0; i < 2; i++)
@@ -427,6 +431,7 @@ given_before_a_wait(struct pt_step *heap)
 		block_check(dst, COUNT, 0, 0);
 		PT_OK(gex_AM_RequestShort0(pt.tm, 0, REQ_TELL, 0));
 	}
+	gex_TM_Destroy(tm, NULL, 0);
 }
 
 static void
