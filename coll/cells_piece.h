@@ -112,12 +112,13 @@ src_stays(const struct pcoll_cells *cells, const struct cells_op *op)
 {
 	const struct pcoll_cells_kind *kind = op->kind;
 	const size_t len_bytes = op->call->len_bytes;
+	const bool only_gives = op->role.reads == PCOLL_READS_NONE;
 
-	if (op->role.reads == PCOLL_READS_NONE &&
-	    (!op->role.copies_own || src_block(op, cells->rank) == dst_block(op, cells->rank)))
-		return true;    /* it writes nothing */
-	if (kind->dst_blocks && !kind->src_blocks && dst_block(op, cells->rank) == op->call->src)
-		return true;
+	if (only_gives && !op->role.copies_own)
+		return true;    /* it has no dst */
+	if (src_block(op, cells->rank) == dst_block(op, cells->rank) &&
+	    (only_gives || (kind->dst_blocks && !kind->src_blocks)))
+		return true;    /* in place: nothing comes to its own block */
 	return !ranges_overlap(op->call->src, len_bytes * (kind->src_blocks ? cells->size : 1),
 	                       op->call->dst, len_bytes * (kind->dst_blocks ? cells->size : 1));
 }

@@ -115,7 +115,7 @@ call_tells_offsets(const struct pcoll_call *call)
 
 /* With checks: is it in place, in an operation where all members must be if one is?  The legacy
  * calls let each member choose.  Left out are exscan, whose rank 0 writes nothing, and calls with
- * lists, where who has an empty block may pass any address. */
+ * lists: there a rank with an empty block may pass any address. */
 static bool
 call_tells_in_place(const struct pcoll_call *call)
 {

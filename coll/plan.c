@@ -12,14 +12,14 @@
 #include <string.h>
 
 struct pst_plan_s {
-	struct pst_plan_s *next;        /* with checks: of those that live */
+	struct pst_plan_s *next;        /* with PST_CHECK: in `live' */
 	struct pcoll_call call;         /* by the plan's team */
 	gex_TM_t parent;
 	bool may_rebind;
 	size_t *lists;                  /* copies of the client's arrays */
 };
 
-/* With checks: the plans that are not freed. */
+/* With PST_CHECK: all plans that have not been freed. */
 static struct {
 	struct pst_plan_s *first;
 	struct psi_spinlock lock;

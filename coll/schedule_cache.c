@@ -117,8 +117,8 @@ pcoll_shape_of_call(const struct pcoll_call *call)
 	return shape;
 }
 
-/* But for lists.  Size, rank and hosts are not compared: all schedules of a team have the same.
- * With lists in_place is found from these. */
+/* Size, rank and hosts are not compared: all schedules of a team have the same.  Where there are
+ * lists, lists_are_of compares these and in_place. */
 static bool
 shapes_are_alike(const struct pcoll_shape *one, const struct pcoll_shape *other)
 {
@@ -426,14 +426,12 @@ cache_add(gex_TM_t tm, struct pcoll_cached *cached)
 
 	psi_spinlock_lock(&lock);
 	cache_push(tm, cached);
-	cut = cache_cut(tm);
-	psi_spinlock_unlock(&lock);
-	while (cut) {
+	while ((cut = cache_cut(tm)) != NULL) {
+		psi_spinlock_unlock(&lock);
 		cached_free(cut);
 		psi_spinlock_lock(&lock);
-		cut = cache_cut(tm);
-		psi_spinlock_unlock(&lock);
 	}
+	psi_spinlock_unlock(&lock);
 }
 
 struct pcoll_cached *

@@ -69,6 +69,14 @@ array_first_part(const pst_upc_array_t *array)
 
 /* -- data -------------------------------------------------------------------------------------- */
 
+/* Begins a call with the client's flags. */
+static void
+upc_begin(struct pcoll_call *call_out, gex_TM_t tm, struct pcoll_what what, gex_Flags_t flags)
+{
+	pcoll_pst_check_flags(flags, 0, pcoll_call_name(what));
+	pcoll_pst_begin(call_out, tm, what, upc_flags(flags), 0);
+}
+
 /* root: of an operation that has one.  nbytes: of a vector or a block. */
 static void
 data_move(gex_TM_t tm, enum pcoll_operation operation, gex_Rank_t root, void *dst, const void *src,
@@ -77,8 +85,7 @@ data_move(gex_TM_t tm, enum pcoll_operation operation, gex_Rank_t root, void *ds
 	const struct pcoll_what what = { operation, PCOLL_UPC };
 	struct pcoll_call call;
 
-	pcoll_pst_check_flags(flags, 0, pcoll_call_name(what));
-	pcoll_pst_begin(&call, tm, what, upc_flags(flags), 0);
+	upc_begin(&call, tm, what, flags);
 	call.root = root;
 	call.dst = dst;
 	call.src = src;
@@ -147,8 +154,7 @@ pst_upc_all_permute(const pst_upc_array_t *dst, const pst_upc_array_t *src,
 	array_check_given(perm, "perm", name);
 	(void)arrays_check(perm, src, name);
 	psi_check_buffer(array_own_part(perm), sizeof(int), "perm", name);
-	pcoll_pst_check_flags(flags, 0, name);
-	pcoll_pst_begin(&call, tm, what, upc_flags(flags), 0);
+	upc_begin(&call, tm, what, flags);
 	if (call.in_all) {      /* others may still write to perm */
 		pst_barrier(tm, 0);
 		call.in_all = false;

@@ -73,7 +73,8 @@ main(int argc, char **argv)
 		trips++;
 	}
 	if (pt.rank != 0) {
-		/* far above what a shared CPU costs; who waits for rank 0 does so to its end */
+		/* Far above what a shared CPU costs.  A rank that waited for rank 0 would wait
+		 * until that has computed. */
 		PT_UNDER((double)worst, 0.7 * (double)compute_ns);
 		PT_LE(20, trips);
 	}

@@ -262,7 +262,8 @@ trials(struct pt_step *heap, struct pt_step *segment, unsigned long rounds)
 		}
 }
 
-/* In segments, so long that a gather of several and a broadcast of two are read there too. */
+/* Blocks in segments, so long that the others read them there.  A gather of several ranks and a
+ * broadcast of two do so only with such blocks. */
 static void
 trials_long(struct pt_step *segment, unsigned long rounds)
 {

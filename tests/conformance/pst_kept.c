@@ -44,7 +44,7 @@ realloc(void *memory, size_t len_bytes)
 }
 #endif
 
-/* Of the same call at all ranks; a block has up to MOST elements, and room for GAP. */
+/* The buffers of a call.  A block has up to MOST elements; those that lie apart begin GAP apart. */
 static uint64_t *src, *dst;
 static size_t *counts, *displs, *given;
 
@@ -68,7 +68,7 @@ dst_clear(void)
 		dst[i] = NOTHING;
 }
 
-/* The block of that rank at `at', and nothing behind it up to the next. */
+/* At `at' is what `from' has for `to'. */
 static void
 block_is(size_t at, gex_Rank_t from, gex_Rank_t to, size_t count, unsigned run)
 {
