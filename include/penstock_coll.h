@@ -38,9 +38,10 @@
  * caller changes neither src nor the arrays, and does not touch dst; with PST_OUT_NOSYNC until the
  * events of all ranks are synced. Plans copy the arrays. Buffers overlap only as in the column
  * "in place", and then on all ranks that have both; blocks of one dst never do. Lengths of 0 are
- * allowed; such a call need not wait for anybody (with PST_CHECK it does). Looked for with
- * PST_CHECK alone: two ranks with one target, offsets of PST_SINGLE that differ, memory that
- * overlaps or is not aligned, and ranks of which some alone work in place or pass no bytes.
+ * allowed; such a call need not wait for anybody (with PST_CHECK it does). Many mistakes are
+ * looked for with PST_CHECK alone, such as roots, types or flags that differ, two ranks with one
+ * target, and memory that overlaps: docs/misuse.md, last column. "Call 5 on its team" in a message
+ * is counted from 0, with calls that the library makes itself, as when a segment is attached.
  *
  * Reductions take the types, operators and functions of gasnet_coll.h and those below.
  * GEX_OP_USER_NC combines in the order of ranks. dt_cnt may be 0.
@@ -168,8 +169,8 @@ PSI_COLL_CALL(exscan, (void *dst, const void *src, PSI_COLL_RED), (dst, src, PSI
 #define PST_ERR_BARRIER_MISMATCH GASNET_ERR_BARRIER_MISMATCH
 
 /* *result_out is 0, or PST_ERR_BARRIER_MISMATCH on every rank if two ranks passed different values;
- * then rank 0 of the team prints two that differ, if it has verbose errors on. The other form
- * returns it. */
+ * then rank 0 of the team prints two that differ, if it has verbose errors on
+ * (gex_System_SetVerboseErrors). The other form returns it. */
 PSI_API gex_Event_t pst_barrier_value_nb(gex_TM_t tm, int value, int *result_out,
 					 gex_Flags_t flags);
 static inline int

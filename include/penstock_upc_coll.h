@@ -12,9 +12,9 @@
 #include "penstock.h"
 
 /*
- * A shared array: where each rank's part begins, as its owner addresses it; and its layout, which
- * the reductions read. Block k is on rank first + k, modulo the size of the team, behind that
- * rank's earlier blocks.
+ * A shared array: where each rank's part begins, in any memory, as its owner addresses it, and a
+ * rank reads its own entry alone; and its layout, which the reductions alone read. Block k is on
+ * rank first + k, modulo the size of the team, behind that rank's earlier blocks.
  */
 typedef struct {
 	gex_TM_t tm;
